@@ -16,7 +16,7 @@ def main() -> None:
 
 
 def _offered(spec: str) -> Dataset | None:
-    from pytest_personalens.plugin.running.run_specs import (
+    from pytest_personalens.plugin.running.opening import (
         offered_dataset,  # loads pytest, which few commands need
     )
 

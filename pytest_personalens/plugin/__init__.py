@@ -100,9 +100,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if settings.sample is None:
         return
     if settings.dialogues:
-        from pytest_personalens.plugin.collection import stored
+        from pytest_personalens.plugin.collection.collection import OfStoredDialogues
 
-        config.pluginmanager.register(stored, "personalens-stored")
+        config.pluginmanager.register(OfStoredDialogues(), "personalens-stored")
     from pytest_personalens.core.runtime import leave_out_at_exit, unfreezing
     from pytest_personalens.plugin.collection import collection
 
@@ -151,8 +151,6 @@ def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
     def report(config: pytest.Config, session: pytest.Session) -> None:
         from pytest_personalens.plugin.reporting.cost_estimate import print_estimate
 
-        if RUN not in config.stash:
-            raise input_error("--personalens-estimate: give --personalens-sample N too", code="PL108")
         print_estimate(config.stash[RUN])
 
     from pytest_personalens.plugin.pytest_internals import run_instead_of_tests
@@ -172,12 +170,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
         from pytest_personalens.plugin.reporting.summary import header_of
 
         return header_of(config.stash[RUN])
-    if SETTINGS not in config.stash:
-        return None
-    from pytest_personalens.plugin.options.option_checks import without_sample
-
-    note = without_sample(config, config.stash[SETTINGS])
-    return f"personalens: {note}" if note else None
+    return None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -209,7 +202,7 @@ def pytest_configure_node(node: Any) -> None:
     if RUN in node.config.stash:
         from pytest_personalens.plugin.failures import WIDTH, columns
         from pytest_personalens.plugin.records.resume import RUN_ID
-        from pytest_personalens.plugin.running.run_specs import SHARED
+        from pytest_personalens.plugin.running.opening import SHARED
         from pytest_personalens.plugin.running.xdist import number_worker
 
         node.workerinput[SHARED] = node.config.stash[RUN].shared_folder

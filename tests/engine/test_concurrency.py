@@ -148,33 +148,18 @@ def test_the_last_failed_run_alone(slow: Repository) -> None:
     assert "passed" not in again
 
 
-@pytest.mark.parametrize(
-    ("scope", "where"),
-    [("function", ()), ("class", ()), ("function", ("-n", "2"))],
-    ids=["function", "class", "function on workers"],
-)
-def test_an_assistant_made_anew_for_each_item_is_refused_in_one_line(
-    repo: Repository, scope: str, where: tuple[str, ...]
-) -> None:
+def test_an_assistant_made_anew_for_each_item_runs_in_turn_whatever_is_asked(repo: Repository) -> None:
     repo.write(
-        conftest=f"""
+        conftest="""
         import pytest
 
-        @pytest.fixture(scope="{scope}")
-        def personalens_assistant():
+        @pytest.fixture
+        def personalens_assistant(personalens_context):
             return lambda messages: "ok"
         """
     )
-    result = repo.run("--personalens-sample=3", "-opersonalens_parallel=2", *where)
-    line = (
-        "personalens_parallel = 2: the fixture personalens_assistant must have scope 'session' or 'module';"
-        f" the one in *conftest.py, line 4, has scope '{scope}'"
-    )
-    result.stderr.fnmatch_lines([f"ERROR: *{line}*"])
-    assert result.ret == 4
-    text = result.stdout.str() + result.stderr.str()
-    assert "Traceback" not in text
-    assert text.count("personalens_parallel = 2") == 1
+    run = ("--personalens-sample=3", "-opersonalens_parallel=2", "--personalens-gate=none")
+    repo.inline(*run).assert_outcomes(passed=3)
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "many", "1.5"])

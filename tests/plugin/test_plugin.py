@@ -69,7 +69,7 @@ def test_items_are_selected_by_mark_also_with_workers(repo: Repository) -> None:
         """
     )
     for extra in ((), ("-n", "2")):
-        for expression in ("personalens(domain='movies')", "personalens(kind='MULTI')"):
+        for expression in ("personalens(domain='Movies')", "personalens(kind='multi')"):
             result = repo.run("--personalens-sample=20", "--strict-markers", "-m", expression, *extra)
             outcomes = result.parseoutcomes()
             assert outcomes["passed"] >= 1

@@ -1,7 +1,4 @@
-"""Opens the agents that models play in a run.
-
-The protocol, the prompts and the kind of user agent of the run decide which agents these are.
-"""
+"""Opens the agents that models play in a run, by its protocol, its prompts and its kind of user agent."""
 
 from __future__ import annotations
 
@@ -24,10 +21,7 @@ if TYPE_CHECKING:
 
 
 class PromptSettings(NamedTuple):
-    """The settings of the agents that a model plays, from options and ini keys.
-
-    `prompts` is a folder, or ``official:PATH``.
-    """
+    """What a model that plays an agent is told; `prompts` is a folder, or ``official:PATH``."""
 
     protocol: str = "default"
     prompts: str | None = None
@@ -41,45 +35,36 @@ class PromptSettings(NamedTuple):
 
     @property
     def named(self) -> str:
-        """Return the name of the protocol, empty for the default one.
-
-        It is "official" for the prompts of a checkout, and "paper" for the protocol of the paper.
-        """
+        """The protocol: "official" for the prompts of a checkout, "paper", or empty for the default."""
         return "official" if self.official else "paper" if self.protocol == "paper" else ""
 
     def refuse_manner(self, manner: str) -> None:
         """Raise `SpecError` for a manner of the user where the protocol has none."""
         if manner and self.named:
-            raise SpecError(
-                f"personalens_manner = {manner}: the prompts of {self.flag} have no manners; leave one of them"
-                " out",
-                code="PL108",
-            )
+            problem = f"personalens_manner = {manner}: the prompts of {self.flag} have no manners"
+            raise SpecError(f"{problem}; leave one of them out", code="PL108")
 
     @property
     def flag(self) -> str:
         """Return the option that selects the protocol."""
-        return (
-            f"-o personalens_prompts={self.prompts}"
-            if self.official
-            else f"-o personalens_protocol={self.protocol}"
-        )
+        key = f"prompts={self.prompts}" if self.official else f"protocol={self.protocol}"
+        return f"-o personalens_{key}"
 
 
 class ModelAgents:
-    """Makes a user agent, a judge or an assistant out of a model.
-
-    Raise `DataError` or `SpecError` for invalid prompts.
-    """
+    """Makes a user agent, a judge or an assistant of a model; `DataError` or `SpecError` for bad prompts."""
 
     def __init__(self, settings: PromptSettings | None = None, root: Path | None = None) -> None:
         self._settings = settings or PromptSettings()
         prompts, root = self._settings.prompts, root or Path()
         self._official: OfficialPrompts | None = None
         if prompts and self._settings.official:
-            self._official = _official(
-                root / prompts.removeprefix(OFFICIAL_PROMPTS), self._settings.official_bugs
-            )
+            from pytest_personalens.agents.by_model.official.agents import mended_bugs
+            from pytest_personalens.agents.by_model.official.checkout import read_checkout
+            from pytest_personalens.agents.by_model.official.filling import OfficialPrompts
+
+            templates = read_checkout(root / prompts.removeprefix(OFFICIAL_PROMPTS))
+            self._official = OfficialPrompts(templates, mended_bugs(self._settings.official_bugs))
             return
         from pytest_personalens.agents.by_model.prompts import Prompts
 
@@ -125,11 +110,3 @@ class ModelAgents:
         from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
 
         return ModelAssistant(model, meter, self._prompts, setting=setting, context=context)
-
-
-def _official(path: Path, bugs: str) -> OfficialPrompts:
-    from pytest_personalens.agents.by_model.official.agents import mended_bugs
-    from pytest_personalens.agents.by_model.official.checkout import read_checkout
-    from pytest_personalens.agents.by_model.official.filling import OfficialPrompts
-
-    return OfficialPrompts(read_checkout(path), mended_bugs(bugs))

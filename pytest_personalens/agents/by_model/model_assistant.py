@@ -23,10 +23,7 @@ _TEMPERATURE: Final = 0.0
 
 
 def played_reply(model: Model, meter: Meter, request: Request) -> object:
-    """Return what a model that plays the assistant replies, as `Cut` if it is not whole.
-
-    Raise `AssistantFault` if the model gives no reply.
-    """
+    """Return what a model that plays the assistant replies, `Cut` if not whole; `AssistantFault` if none."""
     answer = meter.complete(model, request, "assistant", fault=AssistantFault, partial=True)
     if answer.is_empty:
         raise AssistantFault(f"{model.name}: {answer.problem}")
@@ -62,20 +59,14 @@ class ModelAssistant:
         self.paid = model.paid
 
     def __call__(self, messages: list[dict[str, str]]) -> object:
-        """Return the reply, as `Cut` if it is not whole.
-
-        Raise `AssistantFault` if the model gives none.
-        """
+        """Return the reply, as `Cut` if it is not whole; raise `AssistantFault` if the model gives none."""
         system, prompt = self._texts(conversation_text(messages))
         history = () if self._message else tuple((m["role"], m["content"]) for m in messages[:-1])
         request = Request(system, prompt or messages[-1]["content"], _TEMPERATURE, history=history)
         return played_reply(self._model, self._meter, request)
 
     def _texts(self, conversation: str) -> tuple[str, str]:
-        """Return the system text, and the one message that holds everything.
-
-        The message is empty under a protocol that does not use one.
-        """
+        """Return the system text, and the one message that holds everything or, without it, nothing."""
         said = framed("transcript", conversation) if self._frames and conversation else conversation
         values = {**self._values, "transcript": said}
         system, message = (

@@ -106,14 +106,8 @@ class ModelJudge:
         return quoted_verdict(self._model, self._meter, request, dialogue, dimension)
 
     def _texts(self, scenario: Scenario, dialogue: Dialogue, dimension: Measure) -> tuple[str, str, str]:
-        """Return the system text, the shared text and the text of this reading alone.
-
-        All readings of the dialogue have the shared text.
-        """
-        values = {
-            **values_of_judge(scenario, dialogue.messages),
-            "rubrics": self._rubrics,
-        }
+        """Return the system text, the text that all readings of the dialogue share, and that of this one."""
+        values = {**values_of_judge(scenario, dialogue.messages), "rubrics": self._rubrics}
         of_team = dimension.value.startswith(CRITERION)
         name = CRITERION_TEMPLATE if of_team else f"judge_{dimension.value}"
         placed = self._prompts.places(name)
@@ -127,9 +121,8 @@ class ModelJudge:
             ask = f"{self._prompts.fill(name, **values)}\n\n{ask}"
         if of_team or dimension in _ON_DEEDS:
             ask = state_text(dialogue.state) + ask
-        shared = (
-            "" if "transcript" in placed | self._prompts.places("judge") else values["transcript"] + "\n\n"
-        )
+        is_placed = "transcript" in placed | self._prompts.places("judge")
+        shared = "" if is_placed else values["transcript"] + "\n\n"
         return self._prompts.fill("judge", **values), shared, ask
 
 
@@ -183,10 +176,7 @@ def again_text(problem: str) -> str:
 
 
 def _material(values: Mapping[str, str], dimension: Measure) -> str:
-    """Return the material of a reading beyond the transcript.
-
-    It is used if the template does not place it.
-    """
+    """Return the material of a reading beyond the transcript, for a template that does not place it."""
     intent = f"What they want:\n{values['intent']}"
     if dimension is Dimension.TASK_COMPLETION:
         return f"What counts as completed:\n{values['goal']}\n\n"
@@ -200,10 +190,7 @@ def _material(values: Mapping[str, str], dimension: Measure) -> str:
 
 
 def answer_schema(dimension: Measure, replies: int) -> dict[str, Any]:
-    """Return the JSON schema of an answer.
-
-    It has evidence, a justification, reasons, and a score that can only be on the scale.
-    """
+    """Return the JSON schema of an answer: evidence, justification, reasons, and a score on the scale."""
     low, high = dimension.scale
     score: dict[str, Any] = {"type": "integer", "enum": list(range(low, high + 1))}
     if dimension.value.startswith(CRITERION):
@@ -212,24 +199,18 @@ def answer_schema(dimension: Measure, replies: int) -> dict[str, Any]:
         score = {"type": "boolean"}
     if dimension is Dimension.PERSONALIZATION_TURNS:
         score = {"type": "array", "items": score, "minItems": replies, "maxItems": replies}
-    quote = {
-        "type": "object",
-        "properties": {"turn": {"type": "integer"}, "quote": {"type": "string"}},
-        "required": ["turn", "quote"],
-    }
+    quote = _object(turn={"type": "integer"}, quote={"type": "string"})
     properties: dict[str, Any] = {
         "evidence": {"type": "array", "items": quote, "maxItems": 4},
         "justification": {"type": "string"},
     }
     if dimension in CODES:
-        properties["reasons"] = {"type": "array", "items": _reason_schema(dimension), "maxItems": 12}
-    properties["score"] = score
-    return {"type": "object", "properties": properties, "required": list(properties)}
+        about = ("part",) if dimension is Dimension.TASK_COMPLETION else ("domain", "type", "value")
+        code, turn = {"type": "string", "enum": list(CODES[dimension])}, {"type": ["integer", "null"]}
+        reason = _object(code=code, **{name: {"type": "string"} for name in about}, turn=turn)
+        properties["reasons"] = {"type": "array", "items": reason, "maxItems": 12}
+    return _object(**properties, score=score)
 
 
-def _reason_schema(dimension: Measure) -> dict[str, Any]:
-    about = ("part",) if dimension is Dimension.TASK_COMPLETION else ("domain", "type", "value")
-    properties: dict[str, Any] = {"code": {"type": "string", "enum": list(CODES[dimension])}}
-    properties |= {name: {"type": "string"} for name in about}
-    properties["turn"] = {"type": ["integer", "null"]}
+def _object(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties)}

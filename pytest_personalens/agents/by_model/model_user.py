@@ -92,21 +92,15 @@ class ModelUserAgent:
         self.paid = model.paid
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
-        """Return the model's next turn.
-
-        `END_SIGNAL` in its text ends the dialogue, and is removed from the text.
-        """
-        request = self._request(scenario, transcript)
-        text = self._message(request)
+        """Return the model's next turn; `END_SIGNAL` ends the dialogue, and is taken out of the text."""
+        text = self._message(self._request(scenario, transcript))
         # Before the opening nobody has answered, so there is no dialogue to end. The signal is a mistake of
         # the model there.
         if self._paper:
-            turn = UserTurn(text.replace(END_SIGNAL, "").strip(), bool(transcript) and END_SIGNAL in text)
-        else:
-            said, signals = _SIGNAL.subn("", bare_message(text))
-            turn = UserTurn(bare_message(said), bool(transcript) and signals > 0)
-        problem = "" if self._paper else out_of_role(turn, scenario, transcript)
-        if problem:
+            return UserTurn(text.replace(END_SIGNAL, "").strip(), bool(transcript) and END_SIGNAL in text)
+        said, signals = _SIGNAL.subn("", bare_message(text))
+        turn = UserTurn(bare_message(said), bool(transcript) and signals > 0)
+        if problem := out_of_role(turn, scenario, transcript):
             raise UserAgentFault(f"{self._model.name} {problem}")
         return turn
 
@@ -124,21 +118,14 @@ class ModelUserAgent:
         return Request(fill("user", **values), shared + ask, _TEMPERATURE, shared=len(shared))
 
     def _message(self, request: Request) -> str:
-        """Return the message of the user.
-
-        If the model thinks first, the message is the text after the last line "Message:".
-        """
-        text = self._meter.complete(self._model, request, "user agent", fault=UserAgentFault).text
-        if not self._beside:
-            return text
-        if len(parts := _MESSAGE.split(text)) == 1:
-            again = request._replace(prompt=request.prompt + _NO_MESSAGE)
-            parts = _MESSAGE.split(
-                self._meter.complete(self._model, again, "user agent", fault=UserAgentFault).text
-            )
-        if len(parts) == 1:
-            raise UserAgentFault(f"{self._model.name} wrote no line 'Message:'")
-        return parts[-1].strip()
+        """Return the message; of a model that thinks first, the text after the last line "Message:"."""
+        for asked in (request, request._replace(prompt=request.prompt + _NO_MESSAGE)):
+            text = self._meter.complete(self._model, asked, "user agent", fault=UserAgentFault).text
+            if not self._beside:
+                return text
+            if len(parts := _MESSAGE.split(text)) > 1:
+                return parts[-1].strip()
+        raise UserAgentFault(f"{self._model.name} wrote no line 'Message:'")
 
 
 def bare_message(text: str) -> str:
@@ -153,21 +140,15 @@ def bare_message(text: str) -> str:
             data = json.loads(text)
         except ValueError:
             data = None
-        told = (
-            [data[name] for name in _FIELDS if isinstance(data.get(name), str)]
-            if isinstance(data, dict)
-            else []
-        )
+        fields = data if isinstance(data, dict) else {}
+        told = [said for name in _FIELDS if isinstance(said := fields.get(name), str)]
         text = told[0].strip() if len(told) == 1 else text
     quoted = _QUOTED.match(text)
     return quoted[1].strip() if quoted else text
 
 
 def out_of_role(turn: UserTurn, scenario: Scenario, transcript: Sequence[Message]) -> str:
-    """Return what is wrong with a simulated turn, in the form "did this".
-
-    The text is empty if nothing is wrong.
-    """
+    """Return what is wrong with a simulated turn, in the form "did this"; empty if nothing is."""
     text = turn.content
     said = [fold(m.content) for m in transcript if m.role == "user"]
     if not text:

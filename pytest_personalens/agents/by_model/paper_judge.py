@@ -46,10 +46,7 @@ class PaperJudge:
         self.paid = model.paid
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
-        """Return the model's verdict.
-
-        Raise `JudgeFault` if the second answer is unreadable too.
-        """
+        """Return the model's verdict; raise `JudgeFault` if the second answer is unreadable too."""
         values = values_of(scenario, dialogue.messages, facts=False)
         system, prompt = (
             self._prompts.fill(name, **values) for name in ("judge", f"judge_{dimension.value}")
@@ -59,7 +56,7 @@ class PaperJudge:
         for _ in range(2):
             request = Request(system, prompt + again, self._temperature, 4000)
             answer = self._meter.complete(
-                self._model, request, f"judge {dimension.short}", fault=JudgeFault, partial=True
+                self._model, request, dimension.purpose, fault=JudgeFault, partial=True
             )
             try:
                 verdict = read_sections(answer.text, dimension, replies)

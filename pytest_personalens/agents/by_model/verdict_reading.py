@@ -58,10 +58,7 @@ def _calls(message: Message) -> Iterator[str]:
 
 
 def _placed(evidence: Evidence, texts: Sequence[str]) -> Evidence | None:
-    """Return the evidence at its own turn, or at the first turn with its quote.
-
-    Return None if nobody said it.
-    """
+    """Return the evidence at its own turn, or at the first turn with its quote; None if nobody said it."""
     parts = [part for piece in _GAP.split(evidence.quote) if (part := _folded(piece).strip(_EDGES))]
     turns = [turn for turn, text in enumerate(texts) if parts and _in_order(parts, text)]
     if not turns or evidence.turn in turns:
@@ -110,6 +107,7 @@ CODES: Final[dict[Measure, tuple[str, ...]]] = {
 }
 CANNOT_TELL: Final = "cannot tell"
 _WORDS: Final = {"true": 1, "yes": 1, "1": 1, "false": 0, "no": 0, "0": 0}
+_NO_TELLING: Final = re.compile(r"(?:cannot|can't|can\W?not)[ _-]?tell\b(?!.*\b(?:yes|no)\b)")
 _OR: Final = re.compile(r"\W*(?:or\b|/)")
 
 
@@ -125,9 +123,8 @@ def read_verdict(answer: Answer, dimension: Measure, turns: int, replies: int) -
 
 def _of_form(data: Mapping[str, Any], dimension: Measure, turns: int, replies: int) -> Verdict:
     why = data.get("justification")
-    why = (
-        " ".join(filter(None, why)) if isinstance(why, list) and all(isinstance(w, str) for w in why) else why
-    )
+    if isinstance(why, list) and all(isinstance(w, str) for w in why):
+        why = " ".join(filter(None, why))
     if not isinstance(why, str) or not why.strip():
         raise ValueError("expected a justification")
     evidence = [
@@ -140,7 +137,7 @@ def _of_form(data: Mapping[str, Any], dimension: Measure, turns: int, replies: i
     if isinstance(raw, str) and dimension is Dimension.PERSONALIZATION_TURNS:
         raw = raw.strip("[] ").split(",")
     words = [_score_word(each, dimension) for each in (raw if isinstance(raw, list) else [raw])]
-    return verdict_of(words, dimension, why, evidence, [r for r in reasons if r is not None], replies)
+    return verdict_of(words, dimension, why, evidence, reasons, replies)
 
 
 def _listed(value: Any) -> list[Any]:
@@ -167,7 +164,7 @@ def _whole(value: Any) -> int | None:
         return None
     if isinstance(value, str) and (found := re.fullmatch(r"\s*(?:turn\s*)?(\d+)\s*", value, re.IGNORECASE)):
         return int(found[1])
-    return int(value) if isinstance(value, (int, float)) and value == int(value) else None
+    return int(value) if isinstance(value, int | float) and value == int(value) else None
 
 
 def _score_word(value: Any, dimension: Measure) -> str:
@@ -187,17 +184,11 @@ def plain_score(text: str, dimension: Measure) -> str:
     text = _TAG.sub("", text).strip(_AROUND).lower()
     high = dimension.scale.high
     if high == 1:
-        if dimension.startswith(CRITERION) and re.match(
-            r"(?:cannot|can't|can\W?not)[ _-]?tell\b(?!.*\b(?:yes|no)\b)", text
-        ):
+        if dimension.startswith(CRITERION) and _NO_TELLING.match(text):
             return CANNOT_TELL
         found = re.match(r"(true|yes|false|no|1|0)\b(.*)", text, re.DOTALL)
-        against = "false" if found and _WORDS[found[1]] else "true"
-        return (
-            text
-            if found is None or _OR.match(found[2]) or re.search(rf"\b{against}\b", found[2])
-            else found[1]
-        )
+        against = r"\bfalse\b" if found and _WORDS[found[1]] else r"\btrue\b"
+        return text if found is None or _OR.match(found[2]) or re.search(against, found[2]) else found[1]
     found = re.match(
         rf"(\d+)(?:\.0+)?(?:\s*\(?(?:/|out of|of)\s*{high}\b\)?)?(?=$|[^\w./])(.*)", text, re.DOTALL
     )
@@ -212,11 +203,8 @@ def _reason(data: Mapping[str, Any], dimension: Measure, turns: int) -> Reason |
     """
     if data.get("code") not in CODES.get(dimension, ()):
         return None
-    about = {
-        name: " ".join(data[name].split())
-        for name in ("domain", "type", "value", "part")
-        if isinstance(data.get(name), str)
-    }
+    named = ((name, data.get(name)) for name in ("domain", "type", "value", "part"))
+    about = {name: " ".join(text.split()) for name, text in named if isinstance(text, str)}
     turn = _whole(data.get("turn"))
     return Reason(code=data["code"], turn=turn if turn is not None and 0 <= turn < turns else None, **about)
 
@@ -232,33 +220,20 @@ def read_lines(text: str, dimension: Measure, turns: int, replies: int = 0) -> V
     if len(scores) != 1:
         shown = f": {', '.join(map(repr, scores[:3]))}" if scores else ""
         raise ValueError(f"expected one line 'Score: ...', found {len(scores)}{shown}")
-    by_turn = dimension is Dimension.PERSONALIZATION_TURNS
-    given = _TAG.sub("", scores[0]).strip(_AROUND)
-    words = [plain_score(word, dimension) for word in (given.split(",") if by_turn else [given])]
-    why = _WHY.search(text)
-    if why is None:
+    if (why := _WHY.search(text)) is None:
         raise ValueError("expected a line 'Justification: ...'")
-    evidence = [
-        Evidence(turn=int(t), quote=q.strip().strip("'\""))
-        for t, q in _EVIDENCE.findall(text)
-        if int(t) < turns
-    ]
-    reasons = [
-        _reason(_reason_fields(code, about, turn, dimension), dimension, turns)
-        for code, about, turn in _REASON.findall(text)
-    ]
-    justification = why[1].strip().strip("*_`").strip()
-    return verdict_of(
-        words, dimension, justification, evidence, [r for r in reasons if r is not None], replies
-    )
+    data = {
+        "score": _TAG.sub("", scores[0]).strip(_AROUND),
+        "justification": why[1].strip().strip("*_`"),
+        "evidence": [{"turn": t, "quote": q.strip().strip("'\"")} for t, q in _EVIDENCE.findall(text)],
+        "reasons": [_reason_fields(c, about, t, dimension) for c, about, t in _REASON.findall(text)],
+    }
+    return _of_form(data, dimension, turns, replies)
 
 
 def _reason_fields(code: str, about: str, turn: str, dimension: Measure) -> dict[str, Any]:
-    """Return the fields of a line `Reason: code | about | turn`.
-
-    `about` is a part of the goal, or "Domain, type: value".
-    """
-    fields: dict[str, Any] = {"code": code.lower(), "turn": int(turn) if turn else None}
+    """Return the fields of a line ``Reason: code | about | turn``; about: a part, or "Domain, type: value"."""
+    fields = {"code": code.lower(), "turn": turn}
     if dimension is Dimension.TASK_COMPLETION:
         return fields | {"part": about}
     place, _, value = about.partition(":")
@@ -271,7 +246,7 @@ def verdict_of(
     dimension: Measure,
     why: str,
     evidence: list[Evidence],
-    reasons: list[Reason],
+    reasons: Sequence[Reason | None],
     replies: int,
 ) -> Verdict:
     """Return the verdict with the scores in `words`.
@@ -280,9 +255,8 @@ def verdict_of(
     """
     expected = replies if dimension is Dimension.PERSONALIZATION_TURNS else 1
     if len(words) != expected:
-        raise ValueError(
-            f"expected {'one score' if expected == 1 else f'{expected} scores'}, found {len(words)}"
-        )
+        wanted = "one score" if expected == 1 else f"{expected} scores"
+        raise ValueError(f"expected {wanted}, found {len(words)}")
     low, high = dimension.scale
     scores = []
     for word in words:
@@ -303,6 +277,6 @@ def verdict_of(
         score=scores[-1],
         justification=why.strip(),
         evidence=tuple(evidence),
-        reasons=tuple(reasons),
+        reasons=tuple(reason for reason in reasons if reason is not None),
         turns=turns,
     )

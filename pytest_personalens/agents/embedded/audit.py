@@ -82,9 +82,7 @@ def _contradictions(scenario: Scenario, messages: Sequence[Message]) -> Iterator
 
     for turn in turns:
         heard = " ".join(plain(m.content) for m in messages[:turn] if m.role == "assistant")
-        said = [
-            (p, facts.findings(p, values(p, scenario.now), deed=True)) for p in pieces(messages[turn].content)
-        ]
+        said = [(p, facts.findings(p, deed=True)) for p in pieces(messages[turn].content)]
         right = {f.fact.name for _, found in said for f in found if f.right}
         for text, found in said:
             for f in found:
@@ -150,13 +148,14 @@ def _ending(scenario: Scenario, dialogue: Dialogue) -> Iterator[UserFault]:
     if not (silent or _is_content(end)):
         return
     # A replay rarely gets here, and these imports would slow it down.
+    from pytest_personalens.agents.embedded.judge.parts import read_parts
     from pytest_personalens.agents.embedded.judge.reading import Reading
     from pytest_personalens.agents.embedded.reader.findings import is_taste
 
     until = Reading(scenario, dialogue.model_copy(update={"messages": messages[: last + 1]}))
     now = [s for s in until.said if s.turn == last]
     turn = last if silent else last + 1
-    parts = until.parts if scenario.task.parts else ()
+    parts = read_parts(until) if scenario.task.parts else ()
     deeds = [p for p in parts if p.part.kind == "done" and not p.part.never]
     open_ = all(p.state not in ("done", "wrong") for p in deeds)
     offered = (

@@ -166,7 +166,7 @@ OPTIONS: Final = (
     Option("slice", "LIST", (), some("a demographic"), "Score the users by group, such as age,gender or another demographic of the dataset, and test each group against the rest within the same tasks", "report", "decision", many=True, type="linelist", on="ini"),
     Option("level", "X", 0.05, number(0.0001, 0.5), "Chance that the comparison with the baseline fails a run without a change (default: 0.05)", "gate", "decision", type="float", on="ini"),
     Option("margin", "LIST", (), None, "Drop from the baseline that is let pass though significant, such as tc=0.02 or p=0.1; also adds a dimension to those compared (tc, p)", "gate", "decision", many=True, type="linelist", on="ini", read_for=margin),
-    Option("exit-infra", "CODE", None, number(6, 255, kind=int), "Exit code, 6 to 255, of a run that failed only because too little could be scored (default: 1)", "gate", "report", type="int", on="ini"),
+    Option("exit-infra", "CODE", None, number(8, 255, kind=int), "Exit code, 8 to 255, of a run that failed only because too little could be scored (default: 1)", "gate", "report", type="int", on="ini"),
     Option("report", "PATH|github", (), report, "Write all results as JSON (PATH.json), a page (PATH.html) or a summary (PATH.md); github: the summary of the step and annotations, in GitHub Actions; may be repeated", "report", "report", many=True, type="linelist", path=True),
 )  # fmt: skip
 

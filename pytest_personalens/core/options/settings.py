@@ -123,12 +123,12 @@ class Settings(_Fields):
     @property
     def max_calls(self) -> int | None:
         """Cap on model calls, or None."""
-        return next((int(cap) for unit, cap in self.budget if unit == "calls"), None)
+        return min((int(cap) for unit, cap in self.budget if unit == "calls"), default=None)
 
     @property
     def max_usd(self) -> float | None:
         """Cap on the cost of model calls in US dollars, or None."""
-        return next((cap for unit, cap in self.budget if unit == "usd"), None)
+        return min((cap for unit, cap in self.budget if unit == "usd"), default=None)
 
     @cached_property
     def must_share(self) -> bool:

@@ -15,16 +15,15 @@ from pytest_personalens.core.runtime import no_collection
 from pytest_personalens.core.suite_names import FIRST_SUITE, PARAM
 from pytest_personalens.core.text.node_ids import BUILT_IN
 from pytest_personalens.core.text.parse import size_text
-from pytest_personalens.plugin.input_errors import CollectionError, errors_in_one_line, input_error
+from pytest_personalens.plugin.input_errors import CollectionError, errors_in_one_line
 from pytest_personalens.plugin.options.marks import (
-    AnyCase,
     refuse_unknown_criteria,
     settings_of,
     suite_of_marks,
     why_nothing_fits,
 )
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run, unknown_mark
-from pytest_personalens.plugin.pytest_internals import asks_for_ours, files_not_collected, fixtures_of
+from pytest_personalens.plugin.pytest_internals import files_not_collected
 from pytest_personalens.plugin.running.items import (
     is_scenario_item,
     is_to_be_evaluated,
@@ -82,10 +81,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         pytest.param(
             case,
             id=case.id,
-            marks=[
-                mark(domain=AnyCase(d), kind=AnyCase(case.ref.kind), user=case.ref.user)
-                for d in case.ref.domains
-            ],
+            marks=[mark(domain=d, kind=case.ref.kind, user=case.ref.user) for d in case.ref.domains],
         )
         for case in planned or ()
     ]
@@ -127,25 +123,12 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> Genera
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    _refuse_without_syrupy(config, items)
-    has_scenario_items = any(map(is_scenario_item, items))
-    if not has_scenario_items and is_whole_repository(config):
+    if not any(map(is_scenario_item, items)) and is_whole_repository(config):
         from pytest_personalens.plugin.collection import suite
 
         # The items are added first, so that -k, -m and other plugins treat them like any others.
         module = pytest.Module.from_parent(session, path=Path(suite.__file__), nodeid=BUILT_IN)
         items.extend(item for item in session.genitems(module) if isinstance(item, pytest.Item))
-
-
-def _refuse_without_syrupy(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.pluginmanager.has_plugin("syrupy") or is_worker(config):
-        return  # pytest itself tells it of a worker's tests
-    for item in filter(asks_for_ours, items):
-        if "snapshot" in getattr(item, "fixturenames", ()) and not fixtures_of(item).get("snapshot"):
-            raise input_error(
-                f"personalens: {item.nodeid} asks for the fixture snapshot of syrupy, and this run is without"
-                " that plugin; leave out -p no:syrupy"
-            )
 
 
 @pytest.hookimpl(trylast=True)
@@ -176,11 +159,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             left=bool(tally.remaining),
             unfit=tally.unfit,
         )
-    if settings.must_share:
-        from pytest_personalens.plugin.running.prefetch import why_not_concurrent
-
-        if problem := why_not_concurrent(filter(is_scenario_item, session.items), settings):
-            raise input_error(problem, code="PL402")
 
 
 def _files_beside(config: pytest.Config) -> int:
@@ -211,3 +189,22 @@ def is_whole_repository(config: pytest.Config) -> bool:
     """True if the run was not restricted to certain files."""
     narrowed = config.args_source is pytest.Config.ArgsSource.ARGS
     return not narrowed or all(Path(arg).resolve() == config.rootpath for arg in config.args)
+
+
+class OfStoredDialogues:
+    """Hooks of a run that judges stored dialogues: it needs neither the team's tests nor its assistant."""
+
+    def pytest_ignore_collect(self, config: pytest.Config) -> bool | None:
+        # The built-in suite judges them all. Tests that the command line names judge them by their asserts.
+        return True if is_whole_repository(config) else None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any], request: Any) -> object | None:
+        if fixturedef.argname != "personalens_assistant":
+            return None
+
+        def assistant(messages: object) -> str:
+            raise AssertionError("nobody answers in a run that judges stored dialogues")
+
+        fixturedef.cached_result = (assistant, fixturedef.cache_key(request), None)
+        return assistant

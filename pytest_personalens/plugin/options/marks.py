@@ -30,18 +30,6 @@ PERSONA: Final = ("persona", "wants")
 _NARROW: Final = ("sample", "domain", "kind")
 
 
-class AnyCase(str):
-    """A name in a mark that is equal to itself in capitals, so that ``-m`` reads it as the options do."""
-
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        return self.lower() == other.lower() if isinstance(other, str) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.lower())
-
-
 def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mark], where: str) -> Settings:
     """Return the settings of one test: an option before the closest mark, and that before the ini file.
 
@@ -76,16 +64,15 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
                     f"{where}: unknown keyword {key!r} of the mark personalens; known: {', '.join(allowed)}",
                     code="PL107",
                 )
+            source = f"{where}: personalens({key}=...)"
             try:
-                read = read_value(
-                    option, value, f"{where}: personalens({key}=...)", run.suite, configured=True
-                )
+                read = read_value(option, value, source, run.suite, configured=True)
+                if read is None or key in run.of_suite.lacks:  # the test may run under several suites
+                    continue
+                if key == "dimensions":
+                    read, _ = split_dimensions(read, run._asdict(), source)
             except pytest.UsageError as error:
                 raise SpecError(str(error), code=getattr(error, "code", "")) from None
-            if read is None or key in run.of_suite.lacks:  # the test may run under several suites
-                continue
-            if key == "dimensions":
-                read = _readable(read, run, where)
             if key == "threshold":
                 changed.setdefault("threshold", {}).update(read)
             elif key == "criteria":
@@ -134,13 +121,6 @@ def refuse_unknown_criteria(config: pytest.Config, run: Settings) -> None:
             names = ", ".join(sorted(known)) or "none"
             told = f"--personalens-gate: {gate.name}: no test has it; known: {names}"
             raise input_error(told, code="PL108")
-
-
-def _readable(asked: Sequence[str], run: Settings, where: str) -> tuple[str, ...]:
-    try:
-        return split_dimensions(asked, run._asdict(), f"{where}: personalens(dimensions=...)")[0]
-    except pytest.UsageError as error:
-        raise SpecError(str(error), code=getattr(error, "code", "")) from None
 
 
 def _common(one: str, other: str, suite: Suite) -> str:

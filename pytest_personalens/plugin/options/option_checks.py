@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT
 from pytest_personalens.core.options.options import BY_KEY, OPTIONS
 from pytest_personalens.core.text.parse import list_parts, size_text
 from pytest_personalens.plugin.input_errors import input_error
@@ -100,13 +99,13 @@ def flags_of(config: pytest.Config) -> list[str]:
 
 def check_alone(config: pytest.Config) -> None:
     """Refuse options without the sample that they need, and paths that pytest takes for tests."""
-    sampled = any(
-        config.getoption(key) is not None for key in ("personalens_sample", "personalens_dialogues")
-    )
-    sampled = sampled or _in_configuration(config, "personalens_sample")
-    for flag in () if sampled else _given(config, "gate", "judge check", "report"):
+    keys = ("personalens_sample", "personalens_dialogues")
+    sampled = any(config.getoption(key) is not None for key in keys)
+    flags, estimate = flags_of(config), config.getoption("personalens_estimate")
+    given = [o.long for o in OPTIONS if o.long in flags or (o.key == "estimate" and estimate)]
+    if given and not sampled and not _in_configuration(config, keys[0]):
         raise input_error(
-            f"{flag}: give --personalens-sample N too; without it there is no run", code="PL108"
+            f"{given[0]}: give --personalens-sample N too; without it there is no run", code="PL108"
         )
     check_paths(config)
 
@@ -226,20 +225,8 @@ def refuse_together(config: pytest.Config, values: Mapping[str, Any]) -> None:
             raise input_error(f"{first}: not allowed with {others[0]}: {why}", code="PL102")
 
 
-def check_settings(config: pytest.Config, settings: Settings) -> None:
+def check_settings(settings: Settings) -> None:
     """Refuse options that contradict each other, or have no effect together."""
-    units = [unit for unit, _ in settings.budget]
-    if len(set(units)) < len(units):
-        raise input_error(
-            f"--personalens-budget: two caps on {'calls' if units.count('calls') > 1 else 'dollars'};"
-            " give one",
-            code="PL108",
-        )
-    if settings.calibration is not None and settings.exit_infra == INCONCLUSIVE_EXIT:
-        raise input_error(
-            f"personalens_exit_infra: {INCONCLUSIVE_EXIT} is the code of an inconclusive gate; give another",
-            code="PL108",
-        )
     try:
         check_thresholds(settings.threshold, settings.readings, "personalens_threshold")
         if settings.sample is not None:
@@ -289,18 +276,6 @@ def _values(config: pytest.Config, flag: str) -> list[str]:
     after = [words[n + 1] for n, word in enumerate(words[:-1]) if word == flag]
     joined = [word.partition("=")[2] for word in words if word.startswith(f"{flag}=")]
     return [part.strip() for text in (*after, *joined) for part in list_parts(text)]
-
-
-def without_sample(config: pytest.Config, settings: Settings) -> str:
-    """Return what a run leaves undone for want of a sample: options of the command line, or gates."""
-    if settings.sample is not None:
-        return ""
-    if unused := [o.long for o in OPTIONS if o.long in flags_of(config)]:
-        have = "has" if len(unused) == 1 else "have"
-        return f"{', '.join(unused)} {have} no effect without --personalens-sample N"
-    if undecided_gates(config):
-        return "there are gates in the configuration and no sample (--personalens-sample N): none is decided"
-    return ""
 
 
 def undecided_gates(config: pytest.Config) -> list[str]:

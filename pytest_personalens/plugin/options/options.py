@@ -84,7 +84,7 @@ def read_settings(config: pytest.Config) -> Settings:
         values["dimensions"], values["not_read"] = split_dimensions(asked, values)
     check_half(config, values)
     settings = Settings(**values)
-    check_settings(config, settings)
+    check_settings(settings)
     return settings
 
 

@@ -28,7 +28,7 @@ from pytest_personalens.plugin.reporting.reported import (
     report_gate,
     scores_text,
 )
-from pytest_personalens.plugin.running.keys import REFUSED, RUN, STOPPED
+from pytest_personalens.plugin.running.keys import RUN, STOPPED
 from pytest_personalens.reports.files import WrittenFiles
 from pytest_personalens.results.conclusion import Requirements, conclude
 from pytest_personalens.results.files import keep_last
@@ -42,8 +42,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.plugin.reporting.judge_check import JudgeCheck
-    from pytest_personalens.plugin.running.run import Run
-    from pytest_personalens.plugin.running.tally import Drawn
+    from pytest_personalens.plugin.running.run import Drawn, Run
 
 
 #: What somebody can do whose groups of tests are taken apart.
@@ -114,12 +113,6 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         # First of all: others print the report, and ask for the scores of its item.
-        if report.failed and report.when == "setup":
-            # Only workers see the fixtures of their items. What is wrong for every item ends the run as it
-            # does without workers.
-            for name, text in report.user_properties:
-                if name == REFUSED:
-                    raise pytest.UsageError(text)
         if report.failed:
             self._printed.colour(report)
         self.reported.add(report)

@@ -15,7 +15,7 @@ from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.plugin.failures import GateFailure, traceback_style
 from pytest_personalens.plugin.running.keys import SETTINGS
 from pytest_personalens.plugin.running.prepare import rerun_command
-from pytest_personalens.plugin.running.tally import Drawn
+from pytest_personalens.plugin.running.run import Drawn
 from pytest_personalens.reports.content.findings import gates_off
 from pytest_personalens.results.values.item import Item, item_times
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_personalens.plugin.reporting.reported import RedGates
-    from pytest_personalens.plugin.running.run import Run
-    from pytest_personalens.plugin.running.tally import Drawn
+    from pytest_personalens.plugin.running.run import Drawn, Run
     from pytest_personalens.reports.files import WrittenFiles
     from pytest_personalens.results.values.results import Results
 
@@ -190,17 +189,10 @@ def _about_records(config: pytest.Config, results: Results) -> str:
     settings = config.stash[RUN].settings
     if settings.writes_records:
         return ""
-    option, items = config.option, results.items
+    items = results.items
     # A run that may spend has already paid for missing parts. If a record still fails it, there is another
     # problem.
     refused = any(i.evaluation.cause == "record" and not settings.may_spend for i in items)
     # A dialogue that failed the run should not become a record.
     wrong = refused or (not results.went_wrong and any(i.record == "stale" for i in items))
-    accepts = getattr(option, "update_snapshots", False)  # of syrupy
-    accepting = accepts or getattr(option, "update_new_snapshots_only", False)
-    if accepting and any(i.record in ("none", "stale") for i in items):
-        flag = "--snapshot-update" if accepts else "--snapshot-update-new-only"
-        return (
-            f"{flag} does not write the records of personalens; this command does: {record_command(config)}"
-        )
     return f"write the records that are missing or stale with: {record_command(config)}" if wrong else ""

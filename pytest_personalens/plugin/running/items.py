@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.options.options import MANNERS
 from pytest_personalens.core.suite_names import PARAM, STATE
@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_personalens.core.dialogue.state import MemoryStore
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.core.scenario import ScenarioRef
+    from pytest_personalens.engine.assistant.team_fixtures import Memory, StateSource
+    from pytest_personalens.engine.job import Assistant
 
 #: Packages whose fixtures are no part of a test of an assistant: that of this plugin, and pytest's own.
 _NOT_THEIRS: Final = ("pytest_personalens", "_pytest")
@@ -52,6 +55,15 @@ class ItemSpec:
             return manner
         digest = hashlib.sha256(f"{self.settings.seed}\x1f{self.ref.id}".encode("utf-8", "surrogatepass"))
         return MANNERS[int.from_bytes(digest.digest()[:4], "big") % len(MANNERS)]
+
+
+class Given(NamedTuple):
+    """What the fixtures of a team give an item: its assistant, its system's state, and its memory."""
+
+    assistant: Assistant
+    state: StateSource | None
+    memory: Memory | None
+    store: MemoryStore | None
 
 
 def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[ItemSpec]:

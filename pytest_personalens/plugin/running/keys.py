@@ -19,8 +19,6 @@ RUN: pytest.StashKey[Run] = pytest.StashKey()
 EVALUATED: pytest.StashKey[Evaluation] = pytest.StashKey()
 
 # Of an item.
-#: The property of an item's report with what is wrong for every item of the run.
-REFUSED: Final = "personalens_refused"
 #: The property of an item's report with why the whole run stops at it.
 STOPPED: Final = "personalens_stopped"
 ITEM_KEY: pytest.StashKey[Item] = pytest.StashKey()

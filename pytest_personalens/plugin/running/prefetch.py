@@ -21,19 +21,17 @@ from pytest_personalens.engine.work import Engine, work
 from pytest_personalens.models.tape import unkept
 from pytest_personalens.plugin.pytest_internals import fixtures_of, without_capture
 from pytest_personalens.plugin.records.record_files import RecordStore
-from pytest_personalens.plugin.running.items import dialogue_of, is_scenario_item, spec_of
+from pytest_personalens.plugin.running.items import Given, dialogue_of, is_scenario_item, spec_of
 from pytest_personalens.plugin.running.keys import is_worker
 from pytest_personalens.plugin.running.persona import STRATUM
-from pytest_personalens.plugin.running.prepare import calls_of, job_of, past_of
+from pytest_personalens.plugin.running.prepare import job_of
 from pytest_personalens.plugin.running.xdist import share_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_personalens.core.dialogue.state import MemoryStore
     from pytest_personalens.core.options.settings import Settings
-    from pytest_personalens.engine.assistant.team_fixtures import Memory, StateSource, UserPast
-    from pytest_personalens.engine.job import Assistant, Job
+    from pytest_personalens.engine.job import Job
     from pytest_personalens.engine.participants import Participants
     from pytest_personalens.models.call_log import CaseCalls
     from pytest_personalens.models.meter import Total
@@ -52,25 +50,6 @@ _HOMES: Final[dict[str, type[pytest.Collector]]] = {
     "package": pytest.Package,
     "module": pytest.Module,
 }
-
-
-def why_not_concurrent(items: Iterable[pytest.Item], settings: Settings) -> str:
-    """Return why these items cannot run at the same time: each gets its own assistant, or its state."""
-    names = (STATE, STORE) if settings.names_assistant else (_ASSISTANT, STATE, STORE)
-    fixtures = ((name, f) for item in items for name in names if (f := _fixture(item, name)) is not None)
-    for name, fixture in {id(f): (name, f) for name, f in fixtures}.values():
-        if fixture.scope not in _HOMES:
-            code, what = fixture.func.__code__, "assistant" if name == _ASSISTANT else "callable"
-            hint = (
-                f" (give the {what} a parameter `context` to be told with each call what it may know of the"
-                " user)"
-            )
-            return (
-                f"personalens_parallel = {str(settings.parallel).lower()}: the fixture {name} must have scope"
-                f" 'session' or 'module'; the one in {code.co_filename}, line {code.co_firstlineno}, has"
-                f" scope '{fixture.scope}'{hint if name != STORE else ''}"
-            )
-    return ""
 
 
 class Prefetcher:
@@ -93,37 +72,27 @@ class Prefetcher:
         self._imported = False
         self._in_turn = run.cluster is None and share is not None and share.replaces
 
-    def takes(self, item: pytest.Item, assistant: Assistant, state: StateSource | None) -> bool:
+    def takes(self, item: pytest.Item, given: Given) -> bool:
         """True if the dialogue of `item` may run beside others, by what the team says or by its assistant."""
-        if self._run.cluster is not None or self._run.settings.must_share:
+        run = self._run
+        if run.cluster is not None:
             return True
-        may_serve = self._run.stored is not None or self._run.participants.may_serve_several(assistant)
-        told = state is None or knows_whose(state.given)
+        allowed = run.settings.must_share or run.stored is not None
+        may_serve = allowed or run.participants.may_serve_several(given.assistant)
+        told = given.state is None or knows_whose(given.state.given)
         return may_serve and told and self._assistant_of(item) is not None
 
-    def evaluation(
-        self,
-        item: pytest.Item,
-        job: Job,
-        calls: CaseCalls | None,
-        assistant: Assistant,
-        state: StateSource | None = None,
-        memory: Memory | None = None,
-        memory_store: MemoryStore | None = None,
-    ) -> JobResult:
+    def evaluation(self, item: pytest.Item, job: Job, given: Given) -> JobResult:
         """Return the evaluation of `item`; start it and those of the next items if they do not run yet."""
         self._run.tally.side_by_side = self._engine.size
         if item.nodeid not in self._engine:
-            past = None if memory is None else past_of(item, self._run, job.context, memory)
-            self._submit(item, job, calls, assistant, state, past, memory_store)
+            self._submit(item, job, given)
         for other in self._after(item):
             with suppress(PersonalensError):  # the item itself reports the problem at its turn
                 scenario = self._run.scenario(spec_of(other))
                 store = RecordStore(other, scenario, spec_of(other).id, self._run.settings.record)
                 context = self._run.context(spec_of(other), scenario, dialogue_of(other))
-                past = None if memory is None else past_of(other, self._run, context, memory)
-                started = job_of(other, self._run, store, context)
-                self._submit(other, started, calls_of(other, self._run), assistant, state, past, memory_store)
+                self._submit(other, job_of(other, self._run, store, context), given)
         participants = self._run.participants
 
         def idle() -> None:
@@ -164,24 +133,16 @@ class Prefetcher:
         """Abandon all running evaluations."""
         self._engine.close()
 
-    def _submit(
-        self,
-        item: pytest.Item,
-        job: Job,
-        calls: CaseCalls | None,
-        assistant: Assistant,
-        state: StateSource | None,
-        past: UserPast | None,
-        memory_store: MemoryStore | None,
-    ) -> None:
+    def _submit(self, item: pytest.Item, job: Job, given: Given) -> None:
         participants, cluster = self._run.participants, self._run.cluster
+        arguments = self._run.arguments(item, given, job.context)
         if cluster is None:
-            given = assistant, calls, state, past, memory_store
-            self._engine.submit(item.nodeid, work, job, participants, *given)
+            self._engine.submit(item.nodeid, work, job, participants, *arguments)
             return
         from pytest_personalens.engine.dask import work_there
 
         recipe = participants.recipe._replace(side_by_side=cluster.widest)
+        _, calls, _, past, _ = arguments
         known = () if calls is None else tuple(calls.rows())
         sent = () if past is None else (past.memory.name, self._run.state.id, past.past())
         self._engine.submit(

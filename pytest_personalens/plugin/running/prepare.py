@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.core.text.redaction import redact
 from pytest_personalens.core.text.safe_text import shell_line
-from pytest_personalens.engine.assistant.team_fixtures import UserPast
 from pytest_personalens.engine.job import Job
 from pytest_personalens.engine.records.record import OtherRecords
 from pytest_personalens.models.tape import TapeRules
@@ -20,27 +19,12 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_personalens.core.scenario import Context
-    from pytest_personalens.engine.assistant.team_fixtures import Memory
-    from pytest_personalens.models.call_log import CaseCalls
     from pytest_personalens.plugin.records.record_files import RecordStore
     from pytest_personalens.plugin.running.run import Run
 
 #: Options that a command for writing records leaves out, because it must not accept the team's snapshots too.
 _SNAPSHOTS = ("--snapshot-update", "--snapshot-update-new-only")
 _RECORD = "--personalens-record"
-
-
-def past_of(item: pytest.Item, run: Run, context: Context, memory: Memory) -> UserPast | None:
-    """Return the past of the item's user for the memory of the assistant; None without past conversations."""
-    if not context.sessions:
-        return None
-    return UserPast(memory, context.user, lambda: run.past(spec_of(item), context))
-
-
-def calls_of(item: pytest.Item, run: Run) -> CaseCalls | None:
-    """Return the calls of the item's case in the log of the run; None if the run keeps nothing."""
-    log = run.state.log
-    return None if log is None else log.case(spec_of(item).id, anew=run.settings.record == "all")
 
 
 def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context, content: str = "") -> Job:

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
-from pytest_personalens.core.errors import NothingFits, PersonalensError, SpecError, error_text
+from pytest_personalens.core.errors import NothingFits, PersonalensError, SpecError
 from pytest_personalens.core.options.gate import measure_of
 from pytest_personalens.core.options.options import BY_KEY
 from pytest_personalens.core.runtime import no_collection
 from pytest_personalens.core.scenario import Context, ScenarioRef
-from pytest_personalens.core.suite_names import DATA_PREFIXES, FIRST_SUITE
-from pytest_personalens.core.text.parse import ALL, judge_specs
-from pytest_personalens.datasets import CheckedDataset, OtherUsers, Sample, draw
-from pytest_personalens.engine.assistant.team_fixtures import Memory
+from pytest_personalens.core.suite_names import FIRST_SUITE
+from pytest_personalens.core.text.parse import ALL
+from pytest_personalens.datasets import OtherUsers, Sample, draw
+from pytest_personalens.engine.assistant.team_fixtures import Memory, StateSource, UserPast
 from pytest_personalens.engine.participants import Participants
 from pytest_personalens.engine.records.record import refuse_old
-from pytest_personalens.models.specs import read_spec
 from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.pytest_internals import without_capture
 from pytest_personalens.plugin.records.resume import RunState, begin_run
-from pytest_personalens.plugin.running.items import ItemSpec, cases
-from pytest_personalens.plugin.running.persona import ref_of, scenario_of
-from pytest_personalens.plugin.running.run_specs import (
+from pytest_personalens.plugin.running.items import Given, ItemSpec, cases, spec_of
+from pytest_personalens.plugin.running.opening import (
     budget_in,
+    cache_of,
+    dataset_of,
+    open_cluster,
     participant_specs,
     processes_of,
     read_fields_of,
@@ -34,19 +37,19 @@ from pytest_personalens.plugin.running.run_specs import (
     refuse_unknown_prices,
     shared_folder,
 )
-from pytest_personalens.plugin.running.tally import Drawn, Tally
+from pytest_personalens.plugin.running.persona import ref_of, scenario_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from pytest_personalens.agents.checked import AgentRole
+    from pytest_personalens.core.dialogue.state import MemoryStore
     from pytest_personalens.core.facts import Session
     from pytest_personalens.core.options.gate import GateExpression
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.core.scenario import BaseScenario
-    from pytest_personalens.datasets import Dataset
-    from pytest_personalens.engine.dask import Cluster
-    from pytest_personalens.engine.job import StoredDialogue
+    from pytest_personalens.engine.job import Assistant, StoredDialogue
+    from pytest_personalens.models.call_log import CaseCalls
     from pytest_personalens.plugin.records.stored_dialogues import StoredDialogues
     from pytest_personalens.plugin.running.persona import Persona
     from pytest_personalens.results.comparison.baseline import ComparisonTerms
@@ -62,12 +65,77 @@ _TRIED: Final = 100
 _DOMAIN_OF_INI: Final = "; -o personalens_domain= leaves out the domains of the configuration"
 
 
+#: Seconds up to which a dialogue waited for nothing.
+QUICK: Final = 0.02
+
+
+class Drawn(NamedTuple):
+    """The draws of a run's tests, as a worker sends them."""
+
+    #: Scenarios that the user asked for, and those that existed.
+    requested: int = 0
+    drawn: int = 0
+    #: Items that a selection left out.
+    left_out: int = 0
+    #: Ids of scenarios that only the sample of a mark has.
+    ids: tuple[str, ...] = ()
+    #: Files with tests of this plugin that skipped themselves completely.
+    skipped: tuple[str, ...] = ()
+    #: True if an assistant that was asked could see its context.
+    knows: bool = False
+    #: Items that a selection left.
+    remaining: int = 0
+    #: Why the mark of a test and the command line leave it no item.
+    unfit: str = ""
+    #: Scenarios that the domains of the configuration left out, where all there are were drawn.
+    elsewhere: int = 0
+    #: Seconds that dialogues waited which ran one after the other, and what lets them run side by side.
+    waited: float = 0.0
+    waited_for: str = ""
+    #: Dialogues that ran at the same time, over all processes.
+    side_by_side: int = 0
+    #: Replies that a rate limit of the assistant's provider refused, and that were asked for again.
+    refused: int = 0
+    #: Items whose mark ``xdist_group`` keeps them with no other.
+    ungrouped: int = 0
+    #: The scenarios of personas in marks, as plain data.
+    personas: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts the items of one process while they are collected and selected."""
+
+    #: Items that the collected tests made of their samples.
+    made: int = 0
+    remaining: int = 0
+    left_out: int = 0
+    skipped: list[str] = field(default_factory=list)
+    unfit: str = ""
+    knows: bool = False
+    ungrouped: int = 0
+    waited: float = 0.0
+    waited_for: str = ""
+    side_by_side: int = 1
+    #: The computing time of the process so far, when it was last taken.
+    computed: float = field(default_factory=time.process_time)
+
+    def wait(self, seconds: float, lacking: str) -> None:
+        """Add the time of a dialogue that is no computing; `lacking` names what lets it run beside others.
+
+        A `QUICK` one waited for nothing. What was computed between two that count is taken from the second.
+        """
+        before, self.computed = self.computed, time.process_time()
+        self.waited += max(0.0, seconds - (self.computed - before))
+        self.waited_for = lacking
+
+
 class Run:
     """Opens the dataset and the agents once, or raises `PersonalensError`, and draws samples."""
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self.config, self.settings, self.suite = config, settings, settings.of_suite
-        dataset = self._dataset()
+        dataset = dataset_of(config, settings)
         self.stored: StoredDialogues | None = None
         if settings.dialogues:
             from pytest_personalens.plugin.records.stored_dialogues import StoredDialogues
@@ -88,8 +156,8 @@ class Run:
         refuse_unknown_prices(settings, self.participants.models(), self.prices)
         self.participants.refuse_context(settings.context)
         self.calibration = self._calibration()
-        self.folder = _cache(config)
-        self.cluster = self._open_cluster()
+        self.folder = cache_of(config)
+        self.cluster = open_cluster(config, settings, has_budget=self.participants.budget is not None)
         #: Domains of the command line, which narrow those of a mark.
         self._within = settings.domain if config.getoption(BY_KEY["domain"].ini, None) is not None else ()
         self._samples: dict[object, Sample] = {}
@@ -223,11 +291,26 @@ class Run:
         known = self.suite.context(case.settings, scenario, case.given, other)
         return known.model_copy(update={"user": user, "dialogue": dialogue})
 
-    def memory_of(self, take: Callable[..., object]) -> Memory:
-        """Return the memory of a value of its fixture; it knows whose past it has."""
-        loop, before = self.participants.loop, self.participants.go_on
-        made = Memory(take, timeout=self.settings.turn_timeout, loop=loop, before=before)
-        return self._memories.setdefault(id(take), made)
+    def given(self, assistant: Any, state: Any, memory: Any, store: Any) -> Given:
+        """Return what the fixtures of an item gave; a memory, made once, knows whose past it has."""
+        taker: Memory | None = None
+        if memory is not None:
+            loop, before = self.participants.loop, self.participants.go_on
+            taker = Memory(memory, timeout=self.settings.turn_timeout, loop=loop, before=before)
+            taker = self._memories.setdefault(id(memory), taker)
+        source = None if state is None else StateSource(state, self.state_fields)
+        return Given(assistant, source, taker, store)
+
+    def arguments(
+        self, item: pytest.Item, given: Given, context: Context
+    ) -> tuple[Assistant, CaseCalls | None, StateSource | None, UserPast | None, MemoryStore | None]:
+        """Return the arguments of `work` after the participants, among them the log of the item's calls."""
+        case, past = spec_of(item), None
+        if given.memory is not None and context.sessions:
+            past = UserPast(given.memory, context.user, lambda: self.past(case, context))
+        log = self.state.log
+        calls = None if log is None else log.case(case.id, anew=self.settings.record == "all")
+        return given.assistant, calls, given.state, past, given.store
 
     def past(self, case: ItemSpec, context: Context) -> tuple[Session, ...]:
         """Return the conversations in all domains of the user whom the context of an item is about.
@@ -355,54 +438,6 @@ class Run:
             refuse_old(self.config.rootpath)
         return begin_run(self.config, self.settings, keeps=keeps, worker_input=worker_input)
 
-    def _open_cluster(self) -> Cluster | None:
-        s, flag = self.settings, "personalens_executor"
-        if s.executor is None or s.estimate or self.config.option.collectonly:
-            return None
-        if not s.names_assistant:
-            raise SpecError(
-                f"{flag}: a fixture stays in this process; name the assistant with --personalens-assistant"
-                " module:attribute",
-                code="PL402",
-            )
-        for spec in (s.user_model, *judge_specs(s.judge_model).values()):
-            if spec != "embedded" and read_spec(spec) is None:
-                raise SpecError(
-                    f"{flag}: only embedded, bedrock: and openai: agents can be opened on its workers, not"
-                    f" {spec!r}",
-                    code="PL306",
-                )
-        if self.participants.budget is not None:
-            raise SpecError(
-                f"{flag}: --personalens-budget is kept in one machine's files, not on a cluster", code="PL306"
-            )
-        from pytest_personalens.engine.dask import Cluster
-
-        return Cluster(s.executor)
-
-    def _dataset(self) -> Dataset:
-        spec = self.settings.data
-        try:
-            added: Dataset | None = self.config.hook.pytest_personalens_dataset(spec=spec, config=self.config)
-        except PersonalensError:
-            raise
-        except Exception as error:  # opening a custom dataset may raise anything
-            raise SpecError(
-                f"--personalens-data: the dataset {spec!r} cannot be had: {error_text(error)}",
-                code="PL307",
-            ) from error
-        if added is None:
-            reader = DATA_PREFIXES.get(spec.partition(":")[0], self.suite.name)
-            if reader != self.suite.name:
-                raise SpecError(
-                    f"--personalens-data {spec}: is data of the suite {reader}; add --personalens-suite"
-                    f" {reader}",
-                    code="PL108",
-                )
-            own: Dataset = self.suite.open_dataset(spec, self.config.rootpath, self.settings)
-            return own
-        return CheckedDataset(added, scenario=self.suite.scenario, kinds=self.suite.kinds)
-
     def _added(self, role: AgentRole, spec: str) -> Any:
         """Return the agent or the model that a plugin adds for `spec`."""
         return getattr(self.config.hook, f"pytest_personalens_{role}")(spec=spec, config=self.config)
@@ -411,21 +446,6 @@ class Run:
 def _draw_of(settings: Settings) -> tuple[object, ...]:
     """Return the settings of a draw that a mark can change."""
     return (settings.sample, settings.seed, settings.domain, settings.kind)
-
-
-def _cache(config: pytest.Config) -> Path | None:
-    cache = getattr(config, "cache", None)  # there is none with -p no:cacheprovider
-    if cache is None:
-        return None
-    try:
-        folder = Path(cache.mkdir("personalens"))
-        (folder / ".writable").touch()
-    except OSError as error:
-        # pytest warns about its own cache in the same way. A run that needs the cache reports an error.
-        message = f"personalens: nothing can be kept in pytest's cache ({error.filename}: {error.strerror})"
-        config.issue_config_time_warning(pytest.PytestWarning(message), stacklevel=2)
-        return None
-    return folder
 
 
 def open_run(config: pytest.Config, settings: Settings) -> Run:

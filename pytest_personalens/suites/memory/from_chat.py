@@ -9,8 +9,9 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_personalens.agents.embedded.reader.forms import Time, Value
 from pytest_personalens.agents.embedded.reader.text import STOPWORDS, plain, stem
-from pytest_personalens.agents.embedded.reader.values import Time, values
+from pytest_personalens.agents.embedded.reader.values import values
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.core.text.safe_text import slug
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from pytest_personalens.agents.embedded.reader.values import Value
     from pytest_personalens.datasets.embedded.building.chats import Chat
     from pytest_personalens.datasets.embedded.building.pieces import Answer, Pieces
     from pytest_personalens.suites.memory.arcs import Kind

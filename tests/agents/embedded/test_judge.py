@@ -15,29 +15,15 @@ from pytest_personalens.core.scenario import GoalPart, Scenario
 from tests.support.datasets.dinner import DINNER, dialogue
 
 TC, P, FACTS = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION, Dimension.FACTS
-TASK = DINNER.task.model_copy(
-    update={
-        "facts": (
-            Fact(
-                name="day",
-                what="the day",
-                kind="date",
-                right=("2026-06-05",),
-                wrong=("2026-06-06",),
-                known="said",
-            ),
-            Fact(
-                name="people", what="how many people", kind="count", right=("2",), wrong=("3",), known="said"
-            ),
-        ),
-        "parts": (
-            GoalPart(
-                text="a table is booked", kind="done", words=("table", "booked"), facts=("day", "people")
-            ),
-            GoalPart(text="what it costs", kind="told", slots=("price",), words=("costs",)),
-        ),
-    }
+FACTS_OF_TASK = (
+    Fact(name="day", what="the day", kind="date", right=("2026-06-05",), wrong=("2026-06-06",), known="said"),
+    Fact(name="people", what="how many people", kind="count", right=("2",), wrong=("3",), known="said"),
 )
+PARTS = (
+    GoalPart(text="a table is booked", kind="done", words=("table", "booked"), facts=("day", "people")),
+    GoalPart(text="what it costs", kind="told", slots=("price",), words=("costs",)),
+)
+TASK = DINNER.task.model_copy(update={"facts": FACTS_OF_TASK, "parts": PARTS})
 NUTS = Limit(
     kind="allergy", name="a nut allergy", text="Nadia must not eat nuts.", words=("walnuts", "almonds")
 )

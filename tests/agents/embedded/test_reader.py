@@ -69,10 +69,6 @@ def test_the_act_of_a_statement(act: Act, texts: list[str]) -> None:
     assert {text: act_of(text) for text in texts} == dict.fromkeys(texts, act)
 
 
-def fact(**fields: object) -> Fact:
-    return Fact.model_validate({"name": "day", "what": "the day", "kind": "date", "known": "said", **fields})
-
-
 @pytest.mark.parametrize(
     ("replies", "state"),
     [
@@ -82,10 +78,7 @@ def fact(**fields: object) -> Fact:
             ["I've booked it for Saturday 6 June.", "Sorry, moved: it is booked for Friday 5 June."],
             "affirmed",
         ),
-        (
-            ["I've booked it for Friday 5 June.", "Changed, it is now booked for Saturday 6 June."],
-            "contradicted",
-        ),
+        (["I've booked it for Friday 5 June.", "It is now booked for Saturday 6 June."], "contradicted"),
         (["Is it for Friday 5 June?"], "not said"),
         (["I could book Friday 5 June if you like."], "not said"),
         (["I'll book Friday 5 June."], "not said"),
@@ -95,7 +88,9 @@ def fact(**fields: object) -> Fact:
     ],
 )
 def test_the_last_statement_about_a_fact_counts(replies: list[str], state: str) -> None:
-    day = fact(right=("2026-06-05",), wrong=("2026-06-06",))
+    day = Fact(
+        name="day", what="the day", kind="date", known="said", right=("2026-06-05",), wrong=("2026-06-06",)
+    )
     parts = (GoalPart(text="a table is booked", kind="done", words=("table", "booked"), facts=("day",)),)
     task = DINNER.task.model_copy(update={"facts": (day,), "parts": parts, "things": ()})
     scenario = DINNER.model_copy(update={"task": task, "now": NOW})

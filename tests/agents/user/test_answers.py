@@ -6,14 +6,11 @@ import re
 
 import pytest
 
-from pytest_personalens.agents import EmbeddedUserAgent
 from pytest_personalens.agents.embedded.user.answers import alternatives, questions
-from pytest_personalens.core.dialogue.dialogue import Message
-from pytest_personalens.core.scenario import Scenario, ScenarioRef
-from pytest_personalens.datasets import EmbeddedDataset, draw
+from pytest_personalens.core.scenario import Scenario
+from tests.support.datasets.embedded import any_with, drawn, next_turn, of_task
 
-EMBEDDED = EmbeddedDataset()
-SCENARIOS = [EMBEDDED.load(ref) for ref in draw(EMBEDDED, 24, seed="consent").refs]
+SCENARIOS = drawn(24, "consent")
 
 #: Ways to ask for consent; the last eight were measured against an earlier user, of whom few said yes.
 CONSENT = [
@@ -32,22 +29,9 @@ CONSENT = [
 _YES = re.compile(r"\b(?:yes|yep|yeah|sure|ok|okay)\b", re.IGNORECASE)
 
 
-def scenario(task: str, user: str) -> Scenario:
-    return EMBEDDED.load(next(ref for ref in EMBEDDED.refs(user) if ref.task == task))
-
-
 def said(scenario: Scenario, reply: str) -> str:
-    user = EmbeddedUserAgent()
-    opening = Message(role="user", content=user.turn(scenario, ()).content)
-    turn = user.turn(scenario, (opening, Message(role="assistant", content=reply)))
+    turn = next_turn(scenario, reply)
     return "(leaves)" if turn.done else turn.content
-
-
-def any_with(task: str) -> Scenario:
-    refs: list[ScenarioRef] = [
-        ref for user in EMBEDDED.users() for ref in EMBEDDED.refs(user) if ref.task == task
-    ]
-    return EMBEDDED.load(refs[0])
 
 
 @pytest.mark.parametrize("wording", CONSENT)
@@ -62,21 +46,30 @@ def test_a_question_that_is_not_for_consent_gets_no_yes() -> None:
             assert not _YES.search(said(person, reply)), (person.id, reply)
 
 
-def test_a_fact_is_told_when_it_is_asked_for_and_not_told_as_new_if_it_was_said() -> None:
-    person = any_with("hotels-1")
-    facts = {f.name: f for f in person.task.facts}
-    assert facts["arrive"].says in said(person, "Which day do you arrive?")
-    assert re.search(r"\bone\b|\bjust me\b|\bonly me\b", said(person, "For how many people?").lower())
-    assert re.search(r"said|mentioned|like", said(person, "Which city is it?"))
-
-
-def test_several_questions_of_one_message_get_one_answer_each() -> None:
-    person = any_with("flights-1")
-    facts = {f.name: f for f in person.task.facts}
-    text = said(person, "On which days do you fly out and back, and which seat do you like?")
-    assert facts["out"].says in text
-    assert facts["back"].says in text
-    assert any(seat in text for seat in person.preferences["Flights"]["Seat Preference"])
+@pytest.mark.parametrize(
+    ("task", "reply", "tells"),
+    [
+        ("hotels-1", "Which day do you arrive?", ["<arrive>"]),
+        ("hotels-1", "For how many people?", [r"\bone\b|\bjust me\b|\bonly me\b"]),
+        ("hotels-1", "Which city is it?", ["said|mentioned|like"]),  # not told as new
+        ("flights-1", "On which days do you fly out and back, and which seat do you like?", ["<out>", "<back>", "<Seat Preference>"]),
+        ("flights-1", "Would you like <Seat Preference> or the middle seat?", ["<Seat Preference>"]),
+        ("flights-1", "The middle seat or <Seat Preference>?", ["<Seat Preference>"]),
+        ("flights-1", "Which one do you prefer?\n1. Nowhere Air, $200\n2. <Preferred Airline>, $210", ["<Preferred Airline>|second"]),
+        ("restaurants-1", "What kind of food do you like?", ["<Cuisine Preference>"]),
+        ("restaurants-1", "Do you have a favourite cuisine?", ["<Cuisine Preference>"]),
+    ],
+)  # fmt: skip
+def test_a_question_is_answered_by_what_the_user_knows(task: str, reply: str, tells: list[str]) -> None:
+    person = any_with(task)
+    known: dict[str, tuple[str, ...]] = {fact.name: (fact.says,) for fact in person.task.facts}
+    for types in person.preferences.values():
+        known |= types
+    for name, ways in known.items():
+        reply = reply.replace(f"<{name}>", ways[0] if ways else "")
+        tells = [t.replace(f"<{name}>", "|".join(map(re.escape, ways))) for t in tells]
+    text = said(person, reply)
+    assert all(re.search(told, text, re.IGNORECASE) for told in tells), (text, tells)
 
 
 def test_an_either_or_question_is_answered_by_one_of_the_two() -> None:
@@ -85,32 +78,8 @@ def test_an_either_or_question_is_answered_by_one_of_the_two() -> None:
         assert ("courier" in text) != ("post" in text), (person.id, text)
 
 
-def test_an_either_or_question_about_a_preference_is_answered_by_it() -> None:
-    person = any_with("flights-1")
-    own = person.preferences["Flights"]["Seat Preference"][0]
-    for reply in (f"Would you like {own} or the middle seat?", f"The middle seat or {own}?"):
-        assert own in said(person, reply).lower()
-
-
-def test_a_preference_is_told_in_answer_to_a_question_for_it() -> None:
-    person = any_with("restaurants-1")
-    cuisines = person.preferences["Restaurants"]["Cuisine Preference"]
-    assert any(c in said(person, "What kind of food do you like?") for c in cuisines)
-    assert any(c in said(person, "Do you have a favourite cuisine?") for c in cuisines)
-
-
-def test_a_listed_option_is_chosen_by_what_the_user_likes() -> None:
-    person = any_with("flights-1")
-    own = person.preferences["Flights"]["Preferred Airline"][0]
-    text = said(person, f"Which one do you prefer?\n1. Nowhere Air, $200\n2. {own}, $210")
-    assert own in text or "second" in text
-
-
 def test_who_has_no_allergy_has_nothing_to_tell_and_who_has_one_tells_it() -> None:
-    people = [
-        EMBEDDED.load(r) for u in EMBEDDED.users() for r in EMBEDDED.refs(u) if r.task == "restaurants-1"
-    ]
-    for person in people[:40]:
+    for person in of_task("restaurants-1")[:40]:
         text = said(person, "Is there anything you cannot eat?").lower()
         diet = [v.lower() for v in person.preferences["Restaurants"].get("Dietary Restrictions", ())]
         assert any(v in text for v in diet) == bool(diet) or person.limits, (person.id, text)

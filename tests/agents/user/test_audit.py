@@ -9,11 +9,9 @@ import pytest
 from pytest_personalens.agents import EmbeddedUserAgent
 from pytest_personalens.agents.embedded.audit import user_faults
 from pytest_personalens.core.dialogue.dialogue import Dialogue, End, Message, converse
-from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.datasets import EmbeddedDataset, draw
+from tests.support.datasets.embedded import any_with, drawn
 
-EMBEDDED = EmbeddedDataset()
-SCENARIO = EMBEDDED.load(next(r for u in EMBEDDED.users() for r in EMBEDDED.refs(u) if r.task == "flights-1"))
+SCENARIO = any_with("flights-1")
 FACTS = {fact.name: fact.says for fact in SCENARIO.task.facts}
 
 
@@ -48,15 +46,10 @@ def test_each_fault_is_found(code: str, texts: tuple[str, ...]) -> None:
         (WISH, BOOKED, "Great, thank you.", "Bye."),
         (WISH, "Shall I book it?", "Great, thanks!", BOOKED),
         (WISH, "I'm sorry, I can't book the flight.", "Never mind, I'll do it myself, thanks.", "Bye."),
-        (
-            WISH,
-            BOOKED.replace(FACTS["out"], "Thursday 9 April"),
-            f"Not Thursday 9 April, please: {FACTS['out']}.",
-            BOOKED,
-        ),
+        (WISH, BOOKED.replace(FACTS["out"], "Thursday 9 April"), f"Not Thursday 9 April, please: {FACTS['out']}.", BOOKED),
         (WISH, "How many people fly?", "One.", "How many people fly?", "One.", BOOKED),
     ],
-)
+)  # fmt: skip
 def test_a_good_user_has_no_fault(texts: tuple[str, ...]) -> None:
     assert not faults(*texts)
 
@@ -66,14 +59,8 @@ def _saying(text: str) -> Callable[[object], str]:
 
 
 def test_the_embedded_user_has_no_fault() -> None:
-    scenarios: list[Scenario] = [EMBEDDED.load(ref) for ref in draw(EMBEDDED, 12, seed="audit").refs]
-    for scenario in scenarios:
-        for reply in (
-            "Done.",
-            "Shall I go ahead?",
-            "How many people?",
-            "I'll do that soon.",
-            "I can't do that.",
-        ):
+    replies = ("Done.", "Shall I go ahead?", "How many people?", "I'll do that soon.", "I can't do that.")
+    for scenario in drawn(12, "audit"):
+        for reply in replies:
             dialogue = converse(scenario, _saying(reply), EmbeddedUserAgent()).dialogue
             assert not user_faults(scenario, dialogue), (scenario.id, reply)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -11,13 +12,13 @@ import pytest
 
 from pytest_personalens.agents import EmbeddedUserAgent
 from pytest_personalens.agents.embedded.reader.text import fold, sentences
-from pytest_personalens.core.dialogue.dialogue import AssistantMessages, Dialogue, Message, UserTurn, converse
+from pytest_personalens.core.dialogue.dialogue import AssistantMessages, Dialogue, converse
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.datasets import EmbeddedDataset, draw
 from pytest_personalens.datasets.world.values import say
+from tests.support.datasets.embedded import any_with, drawn, of_task
+from tests.support.datasets.embedded import next_turn as turn
 
-EMBEDDED = EmbeddedDataset()
-SCENARIOS = [EMBEDDED.load(ref) for ref in draw(EMBEDDED, 60, seed="dialogues").refs]
+SCENARIOS = drawn(60, "dialogues")
 QUESTIONS = [
     "Which day should it be?", "How many people?", "What time?", "What do you like?", "Window or aisle?", "What is your budget?",
     "Where to?", "Any allergies?", "Who comes along?", "Which app?", "Is Friday fine?", "What kind of food?", "How long?",
@@ -69,18 +70,6 @@ def repeated(dialogue: Dialogue) -> list[str]:
     return [s for s in said if said.count(s) > 1]
 
 
-def any_with(task: str) -> Scenario:
-    return EMBEDDED.load(next(r for u in EMBEDDED.users() for r in EMBEDDED.refs(u) if r.task == task))
-
-
-def turn(scenario: Scenario, *replies: str) -> UserTurn:
-    user, messages = EmbeddedUserAgent(), list[Message]()
-    for reply in replies:
-        messages.append(Message(role="user", content=user.turn(scenario, messages).content))
-        messages.append(Message(role="assistant", content=reply))
-    return user.turn(scenario, messages)
-
-
 @pytest.mark.parametrize("name", HOPELESS)
 def test_a_bot_that_gets_nowhere_is_left_unserved_within_the_limit(name: str) -> None:
     for scenario in SCENARIOS[:20]:
@@ -90,25 +79,18 @@ def test_a_bot_that_gets_nowhere_is_left_unserved_within_the_limit(name: str) ->
         assert not repeated(dialogue), (name, scenario.id, repeated(dialogue))
 
 
-def test_no_sentence_is_said_twice_to_the_example_bots(bots: Any) -> None:
+def test_the_example_bots_hear_no_sentence_twice_and_the_one_that_remembers_serves(bots: Any) -> None:
+    ends = Counter[str]()
     for number, (name, bot) in enumerate(bots.BOTS.items()):
-        for scenario in SCENARIOS[number::4]:
+        for scenario in SCENARIOS if name == "remembers" else SCENARIOS[number::4]:
             memory = bots.Memory()
             for topic, summary in scenario.summaries.items():
                 memory.remember(scenario.user, topic, summary)
             dialogue = played(scenario, bot(scenario.user, memory))
             assert dialogue.end in ("user", "unserved"), (name, scenario.id)
             assert not repeated(dialogue), (name, scenario.id, repeated(dialogue))
-
-
-def test_the_example_bot_that_remembers_serves_nearly_all(bots: Any) -> None:
-    ends = []
-    for scenario in SCENARIOS:
-        memory = bots.Memory()
-        for topic, summary in scenario.summaries.items():
-            memory.remember(scenario.user, topic, summary)
-        ends.append(played(scenario, bots.BOTS["remembers"](scenario.user, memory)).end)
-    assert ends.count("user") >= 0.85 * len(ends)
+            ends[name] += dialogue.end == "user"
+    assert ends["remembers"] >= 0.85 * len(SCENARIOS)
 
 
 def flight() -> tuple[Scenario, dict[str, str]]:
@@ -129,19 +111,16 @@ def booked(facts: dict[str, str], out: str) -> str:
 def test_a_user_who_got_all_gives_thanks_and_is_served() -> None:
     scenario, facts = flight()
     last = turn(scenario, booked(facts, facts["out"]))
-    assert last.done
-    assert last.served
+    assert last.done and last.served
     assert "than" in last.content.lower() or "great" in last.content.lower()
 
 
 def test_a_wrong_value_is_objected_to_once_with_both_values() -> None:
     scenario, facts = flight()
     wrong = booked(facts, facts["wrong"])
-    first = turn(scenario, wrong)
+    first, again = turn(scenario, wrong), turn(scenario, wrong, wrong)
     assert not first.done
-    assert facts["out"] in first.content
-    assert facts["wrong"] in first.content
-    again = turn(scenario, wrong, wrong)
+    assert facts["out"] in first.content and facts["wrong"] in first.content
     assert facts["wrong"] not in again.content
 
 
@@ -174,21 +153,10 @@ def test_a_promise_is_no_deed() -> None:
 
 
 def test_a_broken_limit_is_objected_to() -> None:
-    for user in EMBEDDED.users():
-        for ref in EMBEDDED.refs(user):
-            if ref.task != "restaurants-2":
-                continue
-            scenario = EMBEDDED.load(ref)
-            limit = next(
-                (x for x in scenario.limits if x.kind == "allergy" and x.name.startswith("no ")), None
-            )
-            if limit is None:
-                continue
-            word = limit.words[0]
-            text = turn(scenario, f"I've ordered a big {word} dish for you, it comes at 19:00.").content
-            assert limit.name.lower() in text.lower(), (scenario.id, text)
-            return
-    raise AssertionError("no user with an allergy has this task")
+    people = ((s, x) for s in of_task("restaurants-2") for x in s.limits)
+    scenario, limit = next((s, x) for s, x in people if x.kind == "allergy" and x.name.startswith("no "))
+    text = turn(scenario, f"I've ordered a big {limit.words[0]} dish for you, it comes at 19:00.").content
+    assert limit.name.lower() in text.lower()
 
 
 def test_the_same_scenario_and_transcript_give_the_same_turn() -> None:

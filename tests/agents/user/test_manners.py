@@ -14,16 +14,15 @@ from pytest_personalens.agents.embedded.audit import user_faults
 from pytest_personalens.agents.manners import MannerlyUserAgent
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, converse
 from pytest_personalens.core.options.options import MANNERS
-from pytest_personalens.datasets import EmbeddedDataset, draw
 from pytest_personalens.models import Answer, Model, Request
 from pytest_personalens.models.meter import Meter
+from tests.support.datasets.embedded import drawn
 
 if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
     from tests.support.repository import Repository
 
-EMBEDDED = EmbeddedDataset()
-SCENARIOS = [EMBEDDED.load(ref) for ref in draw(EMBEDDED, 60, seed="manners").refs]
+SCENARIOS = drawn(60, "manners")
 FLIGHT = next(s for s in SCENARIOS if s.task.id == "flights-1")
 FACTS = {fact.name: fact.says for fact in FLIGHT.task.facts}
 

@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
+from pytest_personalens.agents import EmbeddedJudge
 from pytest_personalens.agents.embedded.reader.text import mentions
 from pytest_personalens.agents.embedded.user.voice import first_person
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.datasets import EmbeddedDataset, draw, open_dataset
+from pytest_personalens.datasets import draw, open_dataset
+from tests.support.datasets.embedded import EMBEDDED, drawn, next_turn
 
-EMBEDDED = EmbeddedDataset()
-SCENARIOS = [EMBEDDED.load(ref) for ref in draw(EMBEDDED, 300, seed="user").refs]
+SCENARIOS = drawn(300, "user")
 
 
 def opening(scenario: Scenario) -> str:
-    return EmbeddedUserAgent().turn(scenario, ()).content
+    return next_turn(scenario).content
 
 
 def leaked(scenario: Scenario, text: str) -> list[str]:
@@ -41,7 +41,9 @@ def test_no_opening_names_a_preference() -> None:
         for ref in EMBEDDED.refs(user)[number % 6 :: 6]:  # each task, of other users
             scenario = EMBEDDED.load(ref)
             text = opening(scenario)
-            assert not leaked(scenario, text), (scenario.id, text)
+            messages = (Message(role="user", content=text), Message(role="assistant", content="Hello."))
+            seen = EmbeddedJudge().verdict(scenario, Dialogue(messages=messages), Dimension.OPENING_LEAK)
+            assert not leaked(scenario, text) and not seen.score, (scenario.id, text)
             assert not re.search(r"\byou (?:want|need)\b", text.lower()), (scenario.id, text)
 
 
@@ -50,16 +52,6 @@ def test_no_opening_names_a_preference_of_the_official_data(official: Path) -> N
     for ref in draw(dataset, 300, seed="user").refs:
         scenario = dataset.load(ref)
         assert not leaked(scenario, opening(scenario)), (scenario.id, opening(scenario))
-
-
-def test_the_judge_sees_no_leak() -> None:
-    for scenario in SCENARIOS[:60]:
-        messages = (
-            Message(role="user", content=opening(scenario)),
-            Message(role="assistant", content="Hello."),
-        )
-        verdict = EmbeddedJudge().verdict(scenario, Dialogue(messages=messages), Dimension.OPENING_LEAK)
-        assert verdict.score == 0
 
 
 def test_an_opening_tells_every_fact_that_the_user_says_at_once() -> None:

@@ -180,14 +180,6 @@ def test_each_dialogue_of_many_side_by_side_has_its_own(repo: Repository) -> Non
     assert of_workers == {i["nodeid"]: s for i, s in zip(found, states, strict=True)}
 
 
-def test_a_state_of_function_scope_cannot_be_shared(repo: Repository) -> None:
-    shared = PAID.replace("@pytest.fixture\n", '@pytest.fixture(scope="session")\n')
-    repo.write(conftest=shared + GIVES.format(scope="", body="return lambda context: {}"), test_bot=TEST)
-    result = repo.inline(*RUN, "-opersonalens_parallel=4")
-    assert result.ret == 4
-    assert "the fixture personalens_state must have scope 'session' or 'module'" in result.stderr.str()
-
-
 CHANGES = "import os\nreturn lambda: {'bookings': [{'guests': int(os.environ.get('GUESTS', 3))}]}"
 
 

@@ -73,7 +73,6 @@ def test_lists_take_commas_and_repetition(
     [
         ("--personalens-budget=200", "--personalens-budget: expected a number of calls or of dollars, such as 200calls or 5usd, not '200'"),
         ("--personalens-budget=$5calls", "--personalens-budget: expected a number of calls or of dollars"),
-        ("--personalens-budget=5calls,6calls", "--personalens-budget: two caps on calls; give one"),
         ("--personalens-control=no", "--personalens-control: expected one of: no-context, other-user, D, I, H, S, ablation, not 'no'"),
         ("--personalens-report=r.txt", "--personalens-report: expected a path that ends in .json, .html, .htm, .md, or the word github, not 'r.txt'"),
         ("--personalens-record=yes", "--personalens-record: expected one of: none, live, new, all"),

@@ -118,9 +118,6 @@ def test_syrupys_options_neither_pay_nor_write_and_the_run_says_what_does(
     args = ("--personalens-sample=2", *MODELS)
     missing = paid.run(*args, flag)
     missing.assert_outcomes(failed=2)
-    missing.stdout.fnmatch_lines(
-        [f"{flag} does not write the records of personalens; this command does: pytest *"]
-    )
     assert (calls(paid), records(paid)) == (0, [])
     assert paid.run(*command(missing)).ret == 0
     before, _ = texts(paid), calls(paid)
@@ -131,16 +128,6 @@ def test_syrupys_options_neither_pay_nor_write_and_the_run_says_what_does(
     stale.assert_outcomes(failed=2)
     assert flag not in command(stale), "it would accept the team's own snapshots"
     assert (calls(paid), texts(paid)) == (0, before)
-
-
-def test_syrupys_options_leave_records_of_embedded_agents_alone(repo: Repository) -> None:
-    args = ("--personalens-sample=2", "--personalens-gate=none")
-    result = repo.run(*args, "--snapshot-update")
-    result.stdout.fnmatch_lines(
-        ["--snapshot-update does not write the records of personalens; this command does: pytest *"]
-    )
-    assert not records(repo)
-    assert "--personalens-record" not in str(repo.run(*args).stdout), "nobody has to have records"
 
 
 @pytest.mark.parametrize("mode", ["new", "all"])

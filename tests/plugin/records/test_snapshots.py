@@ -63,14 +63,6 @@ def test_no_sample_and_no_update_deletes_a_record(repo: Repository, workers: tup
         assert texts(repo) == before
 
 
-def test_a_snapshot_without_syrupy_is_one_clear_line(repo: Repository) -> None:
-    repo.write(test_bot=COMPARES)
-    assert_usage_error(
-        repo.run("--personalens-sample=1", *ARGS, "-p", "no:syrupy"),
-        "ERROR: personalens: test_bot.py::test_bot[[]*] asks for the fixture snapshot of syrupy, *",
-    )
-
-
 def test_unused_records_are_one_line_and_deleted_by_a_command_of_their_own(repo: Repository) -> None:
     repo.run("--personalens-sample=4", *ARGS, "--personalens-record=new")
     smaller = repo.run_with_cache("--personalens-sample=1", *ARGS, "--personalens-record=new")

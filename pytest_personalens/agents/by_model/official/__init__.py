@@ -1,4 +1,1 @@
-"""The official PersonaLens prompts, read from the user's own checkout.
-
-They are filled and their answers are parsed as in the official code. This package contains none of them.
-"""
+"""The official prompts, read from a user's own checkout, filled and parsed as in the official code."""

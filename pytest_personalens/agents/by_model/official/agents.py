@@ -1,7 +1,4 @@
-"""The agents that a model plays with the official prompts.
-
-They are the user agent, the judge and the assistant.
-"""
+"""The user agent, the judge and the assistant that a model plays with the official prompts."""
 
 from __future__ import annotations
 
@@ -29,61 +26,27 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Context, Scenario
 
 
-#: For each name, the behaviour of the official code and the mended behaviour (GD, GM, EV, GA, AP:
-#: generate_dialogue, generate_dialogue_md, evaluate_dialogue, gather_evaluation, assistant_prompts).
-BUGS: Final = {
-    "user-id": "the judge of P is told the user's id (EV); mended: it is not",
-    "base-instruction": (
-        "the base prompt for Claude has an empty instruction (AP); mended: that of the other contexts"
-    ),
-    "pairs": (
-        "two parts of the context at once crash (GD, GM); mended: the prompt for all three, without the third"
-    ),
-    "verdict": (
-        "an answer without 'VERDICT: True' or 'False' is a task that failed (GA); mended: asked once more,"
-        " then not scored"
-    ),
-    "score": (
-        "a score is the first digits after its name, so 3.5 is 3 and '**Score:** 3' is none (GA); mended: a"
-        " whole score on the scale"
-    ),
-    "empty-message": (
-        "a user who says TERMINATE alone leaves an empty message, which is answered (GD, GM); mended: it ends"
-        " there"
-    ),
-    "opening-signal": "TERMINATE in the opening stays in the transcript (GD, GM); mended: it is taken out",
-    "forged-lines": (
-        "a line of a message can pass for another turn (GD, GM, EV); mended: further lines are indented"
-    ),
-}
+#: The bugs of the official code that can be mended; `docs/explanation/protocol.md` tells each, and its mended form.
+BUGS: Final = (
+    "user-id", "base-instruction", "pairs", "verdict", "score", "empty-message", "opening-signal", "forged-lines",
+)  # fmt: skip
 
 
 def mended_bugs(text: str) -> frozenset[str]:
-    """Return the bugs to mend.
+    """Return the bugs to mend: none for "reproduce", all for "mend", or the named ones, divided by commas.
 
-    These are none for "reproduce", all for "mend", and otherwise the named ones, separated by commas. Raise
-    `SpecError` for an unknown name.
+    Raise `SpecError` for an unknown name.
     """
     if text.strip() in ("reproduce", "mend"):
         return frozenset(BUGS if text.strip() == "mend" else ())
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = next((name for name in names if name not in BUGS), None)
     if unknown is not None or not names:
-        raise SpecError(
-            f"personalens_official_bugs: expected reproduce, mend, or the bugs to mend ({', '.join(BUGS)}),"
-            f" not {unknown or text!r}"
-        )
+        known = f"expected reproduce, mend, or the bugs to mend ({', '.join(BUGS)})"
+        raise SpecError(f"personalens_official_bugs: {known}, not {unknown or text!r}")
     return frozenset(names)
 
 
-_NAMES: Final = {
-    Dimension.PERSONALIZATION: "Personalization Score",
-    Dimension.PERSONALIZATION_TURNS: "Personalization Score",
-    Dimension.NATURALNESS_USER: "Naturalness Score",
-    Dimension.NATURALNESS_ASSISTANT: "Naturalness Score",
-    Dimension.COHERENCE_USER: "Coherence Score",
-    Dimension.COHERENCE_ASSISTANT: "Coherence Score",
-}
 _JUSTIFICATION: Final = re.compile(r"Justification: (.*?)(?=\n\n|$)", re.DOTALL)
 _VERDICT: Final = re.compile(r"VERDICT: (True|False)", re.IGNORECASE)
 _LOOSE_VERDICT: Final = re.compile(r"(?:VERDICT\W*|\A\W*)\b(True|False)\b", re.IGNORECASE)
@@ -104,13 +67,14 @@ def read_official(text: str, dimension: Dimension, replies: int, mended: Collect
     """
     if dimension.scale.high == 1:
         return _verdict(text, dimension, strict="verdict" in mended)
-    pattern = _strict(_NAMES[dimension]) if "score" in mended else rf"{_NAMES[dimension]}: (\d+)"
+    score = f"{dimension.value.partition('_')[0].capitalize()} Score"
+    # A whole score after its name with any marks around both, or the first digits.
+    strict = rf"{score}[\s:*_`\[(]*(\d+)(?!\d|[.,/]\d)"
+    pattern = strict if "score" in mended else rf"{score}: (\d+)"
     numbers = [int(digits) for digits in re.findall(pattern, text)]
     by_turn = dimension is Dimension.PERSONALIZATION_TURNS
     if len(numbers) < (replies if by_turn else 1) or (by_turn and len(numbers) != replies):
-        raise ValueError(
-            f"expected {replies if by_turn else 1} x '{_NAMES[dimension]}: ...', found {len(numbers)}"
-        )
+        raise ValueError(f"expected {replies if by_turn else 1} x '{score}: ...', found {len(numbers)}")
     scores = numbers if by_turn else numbers[:1]
     low, high = dimension.scale
     if outside := [score for score in scores if not low <= score <= high]:
@@ -128,8 +92,7 @@ def _verdict(text: str, dimension: Dimension, *, strict: bool) -> Verdict:
     match = (_LOOSE_VERDICT if strict else _VERDICT).search(text)
     if match is None and strict:
         raise ValueError("expected 'VERDICT: True' or 'VERDICT: False'")
-    why = _EXPLANATION.search(text)
-    explanation = why[1].strip() if why else text.strip()
+    explanation = (why[1] if (why := _EXPLANATION.search(text)) else text).strip()
     return Verdict(
         dimension=dimension,
         score=int(match is not None and match[1].lower() == "true"),
@@ -137,19 +100,11 @@ def _verdict(text: str, dimension: Dimension, *, strict: bool) -> Verdict:
     )
 
 
-def _strict(name: str) -> str:
-    """Return a pattern for a whole score after its name, with any marks around both."""
-    return rf"{name}[\s:*_`\[(]*(\d+)(?!\d|[.,/]\d)"
-
-
 _USER_TEMPERATURE: Final = 0.5
 
 
 class OfficialUserAgent:
-    """A user agent that plays the profile and accepts every text of the model.
-
-    The official code checks a text only for the end signal.
-    """
+    """A user agent that accepts every text of the model: the official code looks for the end signal only."""
 
     def __init__(self, model: Model, meter: Meter, prompts: OfficialPrompts) -> None:
         self._model, self._meter, self._prompts = model, meter, prompts
@@ -160,9 +115,8 @@ class OfficialUserAgent:
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
         """Return the model's next turn."""
         system, prompt = self._prompts.user(scenario, _pairs(transcript))
-        text = self._meter.complete(
-            self._model, Request(system, prompt, _USER_TEMPERATURE), "user agent", fault=UserAgentFault
-        ).text
+        request = Request(system, prompt, _USER_TEMPERATURE)
+        text = self._meter.complete(self._model, request, "user agent", fault=UserAgentFault).text
         if not transcript and "opening-signal" not in self._prompts.mended:
             return UserTurn(text)
         return UserTurn(text.replace(END_SIGNAL, "").strip(), bool(transcript) and END_SIGNAL in text)
@@ -186,18 +140,14 @@ class OfficialJudge:
         self.paid = model.paid
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
-        """Return the model's verdict.
-
-        If the bug is mended, the judge asks once more after an unreadable answer.
-        """
-        request = Request(
-            "", self._prompts.judge(scenario, _judged(dialogue.messages), dimension), self._temperature, 4000
-        )
+        """Return the verdict; where the bug is mended, ask once more after an unreadable answer."""
+        prompt = self._prompts.judge(scenario, _judged(dialogue.messages), dimension)
+        request = Request("", prompt, self._temperature, 4000)
         replies = sum(m.role == "assistant" for m in dialogue.messages)
         mended, problem = self._prompts.mended, ""
         for _ in range(2 if ("verdict" if dimension.scale.high == 1 else "score") in mended else 1):
             answer = self._meter.complete(
-                self._model, request, f"judge {dimension.short}", fault=JudgeFault, partial=True
+                self._model, request, dimension.purpose, fault=JudgeFault, partial=True
             )
             try:
                 return read_official(answer.text, dimension, replies, mended)
@@ -207,10 +157,7 @@ class OfficialJudge:
 
 
 class OfficialAssistant:
-    """An assistant that gets the conversation in one message.
-
-    The family of the model decides which prompts it uses.
-    """
+    """An assistant that gets the conversation in one message; its prompts are those of the model's family."""
 
     def __init__(
         self, model: Model, meter: Meter, prompts: OfficialPrompts, *, setting: str, context: Context
@@ -222,10 +169,7 @@ class OfficialAssistant:
         self.paid = model.paid
 
     def __call__(self, messages: list[dict[str, str]]) -> object:
-        """Return the reply, as `Cut` if it is not whole.
-
-        Raise `AssistantFault` if the model gives none.
-        """
+        """Return the reply, as `Cut` if it is not whole; raise `AssistantFault` if the model gives none."""
         system, prompt = self._texts([(m["role"], m["content"]) for m in messages])
         return played_reply(self._model, self._meter, Request(system, prompt))
 

@@ -1,7 +1,4 @@
-"""Reads the templates in a checkout of the official repository.
-
-It parses the Python files of the checkout and runs none of them.
-"""
+"""Reads the templates in a checkout of the official repository; its Python is parsed and never run."""
 
 from __future__ import annotations
 
@@ -20,10 +17,10 @@ if TYPE_CHECKING:
 _PERSON: Final = frozenset(
     {"demographic_profile", "user_affinity", "interaction_summary", "situation_context", "task_description"}
 )
-_KNOWN: Final = frozenset(
-    {"demographic_profile", "interaction_summary", "situation_context", "message_history"}
-)
+_KNOWN: Final = _PERSON - {"user_affinity", "task_description"} | {"message_history"}
+_SAID: Final = frozenset({"conversation"})
 _USER_CLASS: Final = "UserPromptTemplate"
+_EXPECTED: Final = "expected a checkout of the official PersonaLens repository"
 #: The attributes of the class with the user's prompts, and the fields that its code fills in.
 _USER: Final = {
     "system_prompt": None,
@@ -35,19 +32,13 @@ FAMILIES: Final = ("CLAUDE", "LLAMA", "MISTRAL")
 VARIANTS: Final = {"": "", "D": "_D", "I": "_P", "S": "_S", "DIS": "_DPS"}
 JUDGED: Final = {
     Dimension.TASK_COMPLETION: ("EVAL_DIALOGUE_TASK_COMPLETION", frozenset({"conversation", "goal"})),
-    Dimension.PERSONALIZATION: ("EVAL_DIALOGUE_PERSONALIZATION", _PERSON | {"conversation"}),
-    Dimension.NATURALNESS_USER: ("EVAL_DIALOGUE_NATURALNESS_USER", frozenset({"conversation"})),
-    Dimension.NATURALNESS_ASSISTANT: ("EVAL_DIALOGUE_NATURALNESS_ASSISTANT", frozenset({"conversation"})),
-    Dimension.COHERENCE_USER: ("EVAL_DIALOGUE_COHERENCE_USER", frozenset({"conversation"})),
-    Dimension.COHERENCE_ASSISTANT: ("EVAL_DIALOGUE_COHERENCE_ASSISTANT", frozenset({"conversation"})),
-    Dimension.PERSONALIZATION_TURNS: (
-        "EVAL_DIALOGUE_PERSONALIZATION_CHAIN_OF_TURN",
-        _PERSON | {"conversation"},
-    ),
-    Dimension.OPENING_LEAK: (
-        "EVAL_DIALOGUE_FIRST_TURN",
-        frozenset({"conversation", "user_affinity", "user_intent"}),
-    ),
+    Dimension.PERSONALIZATION: ("EVAL_DIALOGUE_PERSONALIZATION", _PERSON | _SAID),
+    Dimension.NATURALNESS_USER: ("EVAL_DIALOGUE_NATURALNESS_USER", _SAID),
+    Dimension.NATURALNESS_ASSISTANT: ("EVAL_DIALOGUE_NATURALNESS_ASSISTANT", _SAID),
+    Dimension.COHERENCE_USER: ("EVAL_DIALOGUE_COHERENCE_USER", _SAID),
+    Dimension.COHERENCE_ASSISTANT: ("EVAL_DIALOGUE_COHERENCE_ASSISTANT", _SAID),
+    Dimension.PERSONALIZATION_TURNS: ("EVAL_DIALOGUE_PERSONALIZATION_CHAIN_OF_TURN", _PERSON | _SAID),
+    Dimension.OPENING_LEAK: ("EVAL_DIALOGUE_FIRST_TURN", _SAID | {"user_affinity", "user_intent"}),
 }
 
 
@@ -74,10 +65,7 @@ class OfficialTemplates(NamedTuple):
 
 
 def read_checkout(root: Path) -> OfficialTemplates:
-    """Return the templates of a checkout.
-
-    Raise `DataError`, which names the file and the variable in one line.
-    """
+    """Return the templates of a checkout; the `DataError` names the file and the variable in one line."""
     users = [_user(root / "src" / name) for name in ("generate_dialogue.py", "generate_dialogue_md.py")]
     assistant = _variables(root / "util" / "assistant_prompts.py", _of_assistants())
     judge = _variables(
@@ -93,10 +81,7 @@ def read_checkout(root: Path) -> OfficialTemplates:
 
 
 def _of_assistants() -> Iterator[tuple[str, frozenset[str] | None, bool]]:
-    """Yield each variable, its fields, and whether a checkout must have it.
-
-    The fields are None if the text is sent as it is.
-    """
+    """Yield each variable, its fields (None for a text sent as it is), and whether it must be there."""
     for family in FAMILIES:
         yield f"{family}_SYSTEM_PROMPT", None, True
         for suffix in VARIANTS.values():
@@ -106,16 +91,10 @@ def _of_assistants() -> Iterator[tuple[str, frozenset[str] | None, bool]]:
 
 
 def _user(file: Path) -> UserTemplates:
-    of_class = next(
-        (node for node in _parsed(file).body if isinstance(node, ast.ClassDef) and node.name == _USER_CLASS),
-        None,
-    )
+    classes = (node for node in _parsed(file).body if isinstance(node, ast.ClassDef))
+    of_class = next((node for node in classes if node.name == _USER_CLASS), None)
     if of_class is None:
-        raise DataError(
-            file,
-            f"no class {_USER_CLASS}; expected a checkout of the official PersonaLens repository",
-            code="PL203",
-        )
+        raise DataError(file, f"no class {_USER_CLASS}; {_EXPECTED}", code="PL203")
     expressions = dict(_assigned(ast.walk(of_class)))
     texts = [_text(file, expressions, f"self.{name}", fields) for name, fields in _USER.items()]
     return UserTemplates(*texts)
@@ -134,11 +113,7 @@ def _parsed(file: Path) -> ast.Module:
     try:
         return ast.parse(file.read_bytes())
     except FileNotFoundError:
-        raise DataError(
-            file,
-            "the file is missing; expected a checkout of the official PersonaLens repository",
-            code="PL203",
-        ) from None
+        raise DataError(file, f"the file is missing; {_EXPECTED}", code="PL203") from None
     except OSError as error:
         raise DataError(file, f"cannot be read: {error.strerror}", code="PL201") from None
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -148,20 +123,10 @@ def _parsed(file: Path) -> ast.Module:
 def _assigned(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
     """Yield the values of variables, and of attributes as ``self.name``."""
     for node in nodes:
-        targets = (
-            node.targets
-            if isinstance(node, ast.Assign)
-            else [node.target]
-            if isinstance(node, ast.AnnAssign)
-            else []
-        )
-        for target in targets:
-            if (
-                isinstance(target, ast.Name | ast.Attribute)
-                and isinstance(node, ast.Assign | ast.AnnAssign)
-                and node.value is not None
-            ):
-                yield ast.unparse(target), node.value
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Name | ast.Attribute):
+                    yield ast.unparse(target), node.value
 
 
 def _text(file: Path, expressions: dict[str, ast.expr], name: str, fields: frozenset[str] | None) -> str:
@@ -169,9 +134,8 @@ def _text(file: Path, expressions: dict[str, ast.expr], name: str, fields: froze
     if value is None:
         raise DataError(file, "the variable is missing", field=name, code="PL204")
     if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
-        raise DataError(
-            file, f"expected a plain text, found {type(value).__name__} in line {value.lineno}", field=name
-        )
+        problem = f"expected a plain text, found {type(value).__name__} in line {value.lineno}"
+        raise DataError(file, problem, field=name)
     if fields is not None:
         _check_fields(file, name, value.value, fields)
     return value.value
@@ -186,9 +150,5 @@ def _check_fields(file: Path, name: str, text: str, fields: frozenset[str]) -> N
         # Only a name is allowed, because "{x.attribute}" would read attributes of the values that this
         # package passes.
         if field is not None and (field not in fields or spec or conversion):
-            raise DataError(
-                file,
-                f"unknown field {{{field}}}; known: {', '.join(sorted(fields))}",
-                field=name,
-                code="PL204",
-            )
+            problem = f"unknown field {{{field}}}; known: {', '.join(sorted(fields))}"
+            raise DataError(file, problem, field=name, code="PL204")

@@ -1,7 +1,4 @@
-"""Fills the official templates with a scenario and its dialogue.
-
-The result is equal, byte for byte, to that of the official code.
-"""
+"""Fills the official templates with a scenario and its dialogue, byte for byte as the official code does."""
 
 from __future__ import annotations
 
@@ -29,15 +26,11 @@ class OfficialPrompts:
     def __init__(self, templates: OfficialTemplates, mended: Collection[str] = ()) -> None:
         self.templates, self.mended = templates, frozenset(mended)
         #: The name of these prompts, as part of an agent's identity.
-        self.version = f"official {templates.digest}" + (
-            f" mended {','.join(sorted(mended))}" if mended else ""
-        )
+        named = f" mended {','.join(sorted(mended))}" if mended else ""
+        self.version = f"official {templates.digest}{named}"
 
     def user(self, scenario: Scenario, transcript: Sequence[tuple[str, str]]) -> tuple[str, str]:
-        """Return the system text and the prompt of the user's next turn.
-
-        `transcript` holds (role, text).
-        """
+        """Return system text and prompt of the user's next turn; `transcript` holds (role, text)."""
         templates = self.templates.single if scenario.kind == "single" else self.templates.multi
         values = self._person(scenario, scenario.demographics)
         if not transcript:
@@ -47,18 +40,14 @@ class OfficialPrompts:
     def judge(self, scenario: Scenario, transcript: Sequence[tuple[str, str]], dimension: Dimension) -> str:
         """Return the prompt of a reading."""
         demographics = scenario.demographics
-        if (
-            dimension in (Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS)
-            and "user-id" not in self.mended
-        ):
+        of_person = dimension in (Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS)
+        if of_person and "user-id" not in self.mended:
             demographics = {"user_id": scenario.user, **demographics}
-        values = {
-            **self._person(scenario, demographics),
-            "goal": scenario.task.goal,
-            "user_intent": scenario.task.intent,
-        }
         return self.templates.judge[JUDGED[dimension][0]].format(
-            **values, conversation=self._judged(transcript)
+            **self._person(scenario, demographics),
+            goal=scenario.task.goal,
+            user_intent=scenario.task.intent,
+            conversation=self._judged(transcript),
         )
 
     def assistant(
@@ -87,32 +76,31 @@ class OfficialPrompts:
                     code="PL108",
                 )
             return texts[f"{family}_SYSTEM_PROMPT_VANILLA"], texts[f"{family}_TASK_PROMPT_VANILLA"]
-        letters = letters_of(context)
+        held = {"D": context.demographics, "I": context.interactions, "S": context.situation}
+        letters = "".join(letter for letter, part in held.items() if part)
         if letters in VARIANTS:
             template = texts[f"{family}_TASK_PROMPT{VARIANTS[letters]}"]
         elif "pairs" in self.mended:
             (left_out,) = set(_LEFT_OUT) - set(letters)
             template = _without(texts[f"{family}_TASK_PROMPT_DPS"], _LEFT_OUT[left_out])
         else:
-            raise SpecError(refused_pair(letters), code="PL108")
+            raise SpecError(
+                f"personalens_context = {letters}: the official code crashes on two parts of the context (it has"
+                " prompts for none, D, I, S and DIS); write personalens_official_bugs = pairs to have them mended",
+                code="PL108",
+            )
         if "base-instruction" in self.mended and _NO_INSTRUCTION.search(template):
             instruction = _INSTRUCTION.search(texts[f"{family}_TASK_PROMPT_D"])
             template = _NO_INSTRUCTION.sub(lambda _: instruction[0] if instruction else "", template)
         return texts[f"{family}_SYSTEM_PROMPT"], template
 
     def _person(self, scenario: Scenario, demographics: Mapping[str, str]) -> dict[str, str]:
-        preferences = {
-            d: _lines((name, ", ".join(held)) for name, held in scenario.preferences[d].items())
-            for d in scenario.domains
-        }
-        single = scenario.kind == "single"
+        held = {d: scenario.preferences[d].items() for d in scenario.domains}
+        preferences = {d: _lines((name, ", ".join(vs)) for name, vs in types) for d, types in held.items()}
+        several = "".join(f"\n{d}:\n{p}\n" for d, p in preferences.items())
         return {
             "demographic_profile": _lines(demographics.items()),
-            "user_affinity": (
-                preferences[scenario.domains[0]]
-                if single
-                else "".join(f"\n{d}:\n{p}\n" for d, p in preferences.items())
-            ),
+            "user_affinity": preferences[scenario.domains[0]] if scenario.kind == "single" else several,
             "interaction_summary": _summaries({d: scenario.summaries[d] for d in scenario.domains}),
             "situation_context": _situation(scenario.situation),
             "task_description": scenario.task.intent,
@@ -127,29 +115,9 @@ class OfficialPrompts:
 
 
 def family_of(model: str) -> str:
-    """Return the family whose prompts the official code uses for a model.
-
-    A part of the model's name decides it. Unknown models use the prompts for Claude.
-    """
+    """Return the family whose prompts the official code uses for a model, by a part of its name; or Claude's."""
     name = model.lower()
     return "LLAMA" if "llama" in name else "MISTRAL" if "mistral" in name or "mixtral" in name else "CLAUDE"
-
-
-def letters_of(context: Context) -> str:
-    """Return the letters of D, I and S that a context holds."""
-    held = {"D": context.demographics, "I": context.interactions, "S": context.situation}
-    return "".join(letter for letter, part in held.items() if part)
-
-
-def refused_pair(letters: str) -> str:
-    """Return the message for two parts of the context.
-
-    The official code has no prompt for them.
-    """
-    return (
-        f"personalens_context = {letters}: the official code crashes on two parts of the context (it has"
-        " prompts for none, D, I, S and DIS); write personalens_official_bugs = pairs to have them mended"
-    )
 
 
 def _lines(pairs: Iterable[tuple[str, str]]) -> str:
@@ -176,11 +144,8 @@ def _without(template: str, field: str) -> str:
     lines = template.split("\n")
     place = lines.index(f"{{{field}}}") if f"{{{field}}}" in lines else -1
     if place < 0:
-        raise SpecError(
-            f"personalens_official_bugs: {{{field}}} does not stand in a line of its own, so pairs cannot be"
-            " mended",
-            code="PL204",
-        )
+        problem = f"{{{field}}} does not stand in a line of its own, so pairs cannot be mended"
+        raise SpecError(f"personalens_official_bugs: {problem}", code="PL204")
     first = place - 1 if place and lines[place - 1].endswith(":") else place
     last = place + 1 if place + 1 < len(lines) and not lines[place + 1].strip() else place
     return "\n".join(lines[:first] + lines[last + 1 :])

@@ -6,13 +6,12 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pytest_personalens.agents.embedded.judge.parts import VERBS, names_in, same_things
+from pytest_personalens.agents.embedded.judge.parts import VERBS, deeds_of, may_do, names_in
 from pytest_personalens.agents.embedded.reader.findings import is_taste
 from pytest_personalens.agents.embedded.reader.forms import PERSONS, Day, Time
 from pytest_personalens.agents.embedded.reader.statements import DONE, FIRM
 from pytest_personalens.agents.embedded.reader.text import content, fold, stem, stems
 from pytest_personalens.agents.embedded.reader.values import values
-from pytest_personalens.core.dialogue.state import stored_records
 from pytest_personalens.core.dialogue.tool_calls import Call, call_line, calls_of
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.embedded.reader.forms import Value
     from pytest_personalens.agents.embedded.reader.statements import Statement
     from pytest_personalens.core.dialogue.message import Message
-    from pytest_personalens.core.dialogue.state import State, StoredRecord
+    from pytest_personalens.core.dialogue.state import StoredRecord
     from pytest_personalens.core.facts import Clock
     from pytest_personalens.core.scenario import GoalPart
 
@@ -99,47 +98,11 @@ _TELLS: Final = frozenset(
     "availability status info information details catalogue catalog menu timetable fixtures events forecast weather history options price prices inventory"  # noqa: SIM905
     " listing map seatmap profile preferences memory results news".split()
 )
-#: Kinds of deeds, each with the verbs that tools and goals have for it.
-_DEEDS: Final[dict[str, frozenset[str]]] = {
-    kind: frozenset(map(stem, verbs.split()))
-    for kind, verbs in {
-        "make": "book booked reserve reserved reservation booking buy bought purchase order ordered create created"
-        " make made add added set schedule scheduled arrange arranged place placed enter entered save saved"
-        " activate enable start subscribe register plan engage engaged hire rent rented borrow borrowed hold held"
-        " write post put running active issue open pay confirm submit",
-        "change": "change changed move moved update updated modify reschedule rescheduled exchange exchanged swap"
-        " rebook rebooked shift shifted switch switched upgrade edit extend postpone replace adjust set",
-        "stop": "cancel cancelled delete deleted remove removed pause paused mute muted silence disable release"
-        " drop end stop skip snooze suspend unsubscribe",
-        "send": "send sent invite invited invitation share shared message mail email notify pass forward text deliver",
-        "play": "play plays playing queue",
-        "return": "return returned refund",
-    }.items()
-}
-#: What may do a deed of a kind: what is to be changed may be made anew, what is to be ended may be changed.
-_DONE_BY: Final = {
-    "make": {"make", "change"},
-    "change": {"change", "make", "return"},
-    "stop": {"stop", "change"},
-    "return": {"return", "make", "change", "stop"},
-    "send": {"send"},
-    "play": {"play", "make"},
-}
 #: Words of names and arguments that say nothing of what a call is about.
 _GENERAL: Final = frozenset(
     stems("the for and with tool function api call action new item data info details request type id user")
 )
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d{1,2}:\d{2}|\d+")
-
-
-def deeds_of(words: frozenset[str]) -> frozenset[str]:
-    """Return the kinds of deeds that stems of words speak of."""
-    return frozenset(kind for kind, verbs in _DEEDS.items() if words & verbs)
-
-
-def may_do(wanted: frozenset[str], had: frozenset[str]) -> bool:
-    """True where deeds of the kinds `had` may be one of those that are wanted, or nothing says which is wanted."""
-    return not wanted or not had or any(had & _DONE_BY[kind] for kind in wanted)
 
 
 class Action(NamedTuple):
@@ -174,11 +137,6 @@ def actions(messages: Sequence[Message]) -> tuple[Action, ...]:
     return tuple(map(_action, calls_of(messages)))
 
 
-def stored(state: State, turn: int) -> tuple[Action, ...]:
-    """Return the things that a system holds, each as the call that would have made it."""
-    return tuple(_of_record(record, turn) for record in stored_records(state.data))
-
-
 def plain_values(value: Any) -> Iterator[str]:
     """Yield the values within arguments, as texts."""
     if isinstance(value, dict):
@@ -191,7 +149,8 @@ def plain_values(value: Any) -> Iterator[str]:
         yield str(value)
 
 
-def _of_record(record: StoredRecord, turn: int) -> Action:
+def of_record(record: StoredRecord, turn: int) -> Action:
+    """Return a stored thing as the call that would have made it, at message `turn`."""
     fields = dict(record.fields)
     name = record.kind.removesuffix("s") or "state"  # one of the bookings
     made = _action(Call(name, fields, record.in_one_line(), None, turn))
@@ -210,11 +169,7 @@ def _action(call: Call) -> Action:
     )
     # A tool that makes something may send it to others too.
     return Action(
-        call,
-        same_things((name | said) - _GENERAL),
-        deeds | (deeds_of(keys) & {"send"}),
-        looks_up,
-        has_failed(call),
+        call, (name | said) - _GENERAL, deeds | (deeds_of(keys) & {"send"}), looks_up, has_failed(call)
     )
 
 
@@ -347,7 +302,7 @@ class Calls:
         wanted = deeds_of(frozenset(stems(part.text)))
         if action.looks_up or not may_do(wanted, action.deeds) or (not wanted and action.deeds == {"stop"}):
             return False
-        things = same_things(content(part.text).union(*map(content, part.words)) - VERBS)
+        things = content(part.text).union(*map(content, part.words)) - VERBS
         if action.words & things:
             return True
         # A deed that shares no word with the part does it where nothing else can be meant.
@@ -357,7 +312,7 @@ class Calls:
             " ".join((*scenario.domains, *(w for d in scenario.words.values() for w in d.words)))
         )
         topic = domains | (content(scenario.task.intent) - VERBS)
-        return alone and bool(action.deeds) and bool(action.words & same_things(topic))
+        return alone and bool(action.deeds) and bool(action.words & topic)
 
     def _overlap(self, part: GoalPart, action: Action) -> int:
         return len(action.words & content(part.text).union(*map(content, part.words)))
@@ -368,7 +323,7 @@ class Calls:
         if key not in self._said:
             found: list[Finding] = []
             for line in action.text.split("\n"):
-                found += self._reading.facts.findings(line, values(line, self._now), deed=True)
+                found += self._reading.facts.findings(line, deed=True)
             self._said[key] = tuple(found)
         return self._said[key]
 
@@ -429,7 +384,7 @@ class Calls:
             return True  # no stored thing shows what is gone
         made = [a for a in self.actions if a.did and (self._has_state or a.call.turn <= s.turn)]
         meant = [a for a in made if may_do(deeds, a.deeds)]
-        about = [a for a in meant if a.words & same_things(s.words)] or [a for a in meant if a.deeds]
+        about = [a for a in meant if a.words & s.words] or [a for a in meant if a.deeds]
         said = held_in(s.text, self._now)
         fitting = {id(a): held_by(a, self._now) for a in about if not self._about_another(a, [s])}
         right = [held for held in fitting.values() if not clash(said, held)]

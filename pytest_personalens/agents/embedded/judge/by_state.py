@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-from pytest_personalens.agents.embedded.judge.by_calls import Action, deeds_of, may_do, stored
-from pytest_personalens.agents.embedded.judge.parts import VERBS, same_things
+from pytest_personalens.agents.embedded.judge.by_calls import Action, of_record
+from pytest_personalens.agents.embedded.judge.parts import VERBS, deeds_of, may_do
 from pytest_personalens.agents.embedded.reader.findings import MOST, Facts, Finding, is_taste, within_limit
 from pytest_personalens.agents.embedded.reader.forms import Value
 from pytest_personalens.agents.embedded.reader.text import content, plain, stems
@@ -38,36 +38,50 @@ _NAMES: Final = frozenset[str](("place", "person", "provider"))
 
 
 class StoredFinding(NamedTuple):
-    """What one stored value says of a fact. `shown` is the value in words."""
+    """What one stored value says of a fact: the words, and whether they are right. `shown` is the whole value."""
 
     leaf: Leaf
     shown: str
-    finding: Finding
+    fact: Fact
+    said: str
+    right: bool
 
 
-class StoredFacts(NamedTuple):
-    """A stored thing, and what its values say of the facts; `by_table` is true if a table says what they are.
+class Thing(NamedTuple):
+    """A stored thing, what its values say of the facts, and itself as the call that would have made it.
 
-    `unlike` are the values that a table gives for a fact and that cannot be compared with it.
+    `by_table` is true if a table says what its values are. `unlike` are those that a table gives for a fact
+    and that cannot be compared with it.
     """
 
     record: StoredRecord
     findings: tuple[StoredFinding, ...]
     by_table: bool
-    unlike: tuple[tuple[Fact, str], ...] = ()
+    unlike: tuple[tuple[Fact, str], ...]
+    action: Action
+
+    @property
+    def rights(self) -> set[str]:
+        """The facts of which the thing holds a right value."""
+        return {f.fact.name for f in self.findings if f.right}
+
+    def wrong(self, part: GoalPart) -> list[StoredFinding]:
+        """Return what the thing holds against a part: a value that is not right, where none is."""
+        others = {*part.facts} - self.rights
+        return [f for f in self.findings if f.fact.name in others and not is_taste(f.fact)]
 
 
-def read_stored(state: State, facts: Facts) -> tuple[StoredFacts, ...]:
-    """Return what each thing of a state says of the facts.
+def things_in(state: State, facts: Facts, turn: int) -> list[Thing]:
+    """Return each thing of a state with what it says of the facts; the state is quoted at message `turn`.
 
     A thing with a field of the table is read by the table alone. Any other is read as the arguments of a tool
     call are.
     """
     zone = facts.now.zone if facts.now else ""
-    read: list[StoredFacts] = []
+    found: list[Thing] = []
     for record in stored_records(state.data):
         mapped = {leaf: names for leaf in record.leaves if (names := facts_at(leaf, state.fields))}
-        found: list[StoredFinding] = []
+        findings: list[StoredFinding] = []
         unlike: list[tuple[Fact, str]] = []
         for leaf in record.leaves:
             text = local(str(leaf.value), zone)
@@ -77,11 +91,12 @@ def read_stored(state: State, facts: Facts) -> tuple[StoredFacts, ...]:
                 of_leaf = (
                     _by_table(leaf.value, text, names, facts, unlike)
                     if names
-                    else facts.findings(line, values(line, facts.now), deed=True)
+                    else facts.findings(line, deed=True)
                 )
-                found += (StoredFinding(leaf, _in_words(leaf.value, text), one) for one in of_leaf)
-        read.append(StoredFacts(record, tuple(found), bool(mapped), tuple(unlike)))
-    return tuple(read)
+                shown = _in_words(leaf.value, text)
+                findings += (StoredFinding(leaf, shown, one.fact, one.said, one.right) for one in of_leaf)
+        found.append(Thing(record, tuple(findings), bool(mapped), tuple(unlike), of_record(record, turn)))
+    return found
 
 
 def local(text: str, zone: str) -> str:
@@ -198,27 +213,6 @@ _LONGEST_FIELD: Final = 60
 _CERTAIN: Final = 2
 
 
-class Thing(NamedTuple):
-    """A stored thing as it is held against a part: what it says of the facts, and its words."""
-
-    facts: StoredFacts
-    action: Action
-
-    def right(self, part: GoalPart) -> set[str]:
-        """Return the facts of a part of which the thing holds a right value."""
-        return {f.finding.fact.name for f in self.facts.findings if f.finding.right} & {*part.facts}
-
-    def wrong(self, part: GoalPart) -> list[StoredFinding]:
-        """Return what the thing holds against a part: a value that is not right, where none is."""
-        right = self.right(part)
-        return [
-            f
-            for f in self.facts.findings
-            if f.finding.fact.name in part.facts
-            and not (f.finding.right or is_taste(f.finding.fact) or f.finding.fact.name in right)
-        ]
-
-
 class StoredWork:
     """The things that a system holds, held against the parts of a task."""
 
@@ -226,10 +220,7 @@ class StoredWork:
         self._reading = reading
         #: The message at which the state is quoted.
         self.turn = max((n for n, m in enumerate(reading.messages) if m.role == "assistant"), default=0)
-        self._things = [
-            Thing(*pair)
-            for pair in zip(read_stored(state, reading.facts), stored(state, self.turn), strict=True)
-        ]
+        self._things = things_in(state, reading.facts, self.turn)
         self._facts = {fact.name: fact for fact in reading.facts.all}
 
     def read(self, words: Sequence[PartReading]) -> tuple[PartReading, ...]:
@@ -248,14 +239,14 @@ class StoredWork:
         lacking = words._replace(state="claimed" if words.state in ("done", "wrong") else words.state)
         if thing is None:
             return lacking._replace(details=(f"the state lacks it{_wanted(self._settled(part))}",))
-        here = lacking._replace(turn=self.turn, quote=thing.facts.record.in_one_line())
+        here = lacking._replace(turn=self.turn, quote=thing.record.in_one_line())
         if wrong := thing.wrong(part):
             return here._replace(state="wrong", details=tuple(dict.fromkeys(map(_said, wrong))))
         if missing := (*self._unchanged(part, thing), *self._missing(part, standing)):
             return here._replace(details=missing)
         unlike = tuple(
             f"{fact.what}: {held!r} cannot be compared with {fact.right[0]!r}"
-            for fact, held in thing.facts.unlike
+            for fact, held in thing.unlike
             if fact.name in part.facts
         )
         return here._replace(state="done", details=unlike)
@@ -272,16 +263,16 @@ class StoredWork:
     def _best(self, part: GoalPart, things: Sequence[Thing]) -> Thing | None:
         """Return the stored thing that the part is about, or None."""
         settled = {fact.name for fact in self._settled(part)}
-        words = same_things(content(part.text).union(*map(content, part.words)))
+        words = content(part.text).union(*map(content, part.words))
         if settled:  # a deed's own word may stand for any deed
             words -= VERBS
         wanted = deeds_of(frozenset(stems(part.text)))
         best: tuple[tuple[bool, bool, int, int, int], Thing] | None = None
         for place, thing in enumerate(things):
-            right, wrong = thing.right(part), {f.finding.fact.name for f in thing.wrong(part)}
+            right, wrong = thing.rights & {*part.facts}, {f.fact.name for f in thing.wrong(part)}
             exact, touches = len(right & settled), bool(thing.action.words & words)
             # Without a table, a thing that says nothing of the facts counts as a call without them does.
-            silent = may_do(wanted, thing.action.deeds) and (not thing.facts.by_table or not settled)
+            silent = may_do(wanted, thing.action.deeds) and (not thing.by_table or not settled)
             if not (exact or (touches and (right or wrong or silent)) or (not settled and right)):
                 continue
             rank = touches or exact >= _CERTAIN, bool(right or wrong), exact - len(wrong), exact, place
@@ -293,12 +284,12 @@ class StoredWork:
         """Yield the facts of a part that no thing holds, though it holds others of their kind."""
         held: dict[str, str] = {}
         kinds: set[str] = set()
-        unlike = {fact.name for thing in things for fact, _ in thing.facts.unlike}
-        for f in (f for thing in things for f in thing.facts.findings if f.finding.right):
-            held[f.finding.fact.name] = f"{held.get(f.finding.fact.name, '')} {f.finding.said}"
+        unlike = {fact.name for thing in things for fact, _ in thing.unlike}
+        for f in (f for thing in things for f in thing.findings if f.right):
+            held[f.fact.name] = f"{held.get(f.fact.name, '')} {f.said}"
             # A sentence may say the rest in other words.
-            if f.finding.fact.name in part.facts and len(str(f.leaf.value)) <= _LONGEST_FIELD:
-                kinds.add(f.finding.fact.kind)
+            if f.fact.name in part.facts and len(str(f.leaf.value)) <= _LONGEST_FIELD:
+                kinds.add(f.fact.kind)
         for fact in self._settled(part):
             if fact.name not in held:
                 if fact.kind in kinds and fact.name not in unlike:
@@ -310,9 +301,9 @@ class StoredWork:
         """Yield the values of a thing that were to change and stand as before."""
         if not (_CHANGES.search(part.text) and any("." in name for name in part.facts)):
             return
-        right = {f.finding.fact.name: f for f in thing.facts.findings if f.finding.right}
+        right = {f.fact.name: f for f in thing.findings if f.right}
         for name, found in right.items():
-            kind = found.finding.fact.kind
+            kind = found.fact.kind
             # The day or the hour that it is to have.
             new = [f for f in self._facts.values() if f.kind == kind and "." not in f.name and f.right]
             if "." in name and kind in ("date", "time") and new and not any(f.name in right for f in new):
@@ -321,26 +312,22 @@ class StoredWork:
     def _ended(self, words: PartReading) -> PartReading | None:
         """Return a part that is reached where something is gone, as far as the state shows it."""
         settled = {fact.name for fact in self._settled(words.part)}
-        about = [
-            t
-            for t in self._things
-            if settled and settled <= {f.finding.fact.name for f in t.facts.findings if f.finding.right}
-        ]
+        about = [t for t in self._things if settled and settled <= t.rights]
         if not about:
             return None
         standing = [thing for thing in about if not thing.action.failed]
         last = (standing or about)[-1]
-        details = (f"{last.facts.record.path} still stands",) if standing else ()
+        details = (f"{last.record.path} still stands",) if standing else ()
         return words._replace(
             state="claimed" if standing else "done",
             turn=self.turn,
-            quote=last.facts.record.in_one_line(),
+            quote=last.record.in_one_line(),
             details=details,
         )
 
 
 def _said(found: StoredFinding) -> str:
-    return f"{found.leaf.path}: {found.shown}{_wanted([found.finding.fact])}"
+    return f"{found.leaf.path}: {found.shown}{_wanted([found.fact])}"
 
 
 def _wanted(facts: Sequence[Fact]) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded.judge.by_calls import Calls, actions, stored
+from pytest_personalens.agents.embedded.judge.by_calls import Calls, actions, of_record
 from pytest_personalens.agents.embedded.judge.by_state import StoredWork
+from pytest_personalens.agents.embedded.judge.parts import read_parts
 from pytest_personalens.agents.embedded.reader.findings import is_taste
+from pytest_personalens.core.dialogue.state import stored_records
 from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.judging.dimensions import NEEDS_FACTS, NO_FACTS
 from pytest_personalens.core.judging.verdict import MOST_EVIDENCE, Dimension, Evidence, Reason, Verdict
@@ -48,7 +50,7 @@ def task_completion(reading: Reading) -> Verdict:
     assistant tells them; then the words, where the task has facts. Raise `NotJudged` where none of them tells.
     """
     dialogue = reading.dialogue
-    parts, notes = reading.parts, _BY_WORDS
+    parts, notes = read_parts(reading), _BY_WORDS
     if dialogue.state is not None:
         parts, notes = StoredWork(reading, dialogue.state).read(_readable(parts)), _BY_STATE
     elif dialogue.acts:
@@ -180,7 +182,11 @@ def unbacked(reading: Reading) -> Verdict:
         why = "the assistant does not tell which tools it called"
         return Verdict(dimension=Dimension.UNBACKED, score=0, justification=why)
     last = max((n for n, m in enumerate(reading.messages) if m.role == "assistant"), default=0)
-    deciding = actions(reading.messages) if state is None else stored(state, last)
+    deciding = (
+        actions(reading.messages)
+        if state is None
+        else tuple(of_record(record, last) for record in stored_records(state.data))
+    )
     claims = Calls(reading, deciding, has_state=state is not None).unbacked()
     note = "no successful tool call did this" if state is None else "the system holds nothing of this"
     if claims:

@@ -48,19 +48,18 @@ class EmbeddedJudge:
 
         if dimension is Dimension.OPENING_LEAK:
             return personalization.opening_leak(scenario, dialogue)
-        reading = self._reading(scenario, dialogue)
-        if dimension is Dimension.TASK_COMPLETION:
-            return completion.task_completion(reading)
-        if dimension is Dimension.FACTS:
-            return completion.facts(reading)
-        if dimension is Dimension.UNBACKED:
-            return completion.unbacked(reading)
-        if dimension is Dimension.INTRUSIONS:
-            return intrusions.verdict(reading)
-        verdict = personalization.verdict(reading)
-        if dimension is Dimension.PERSONALIZATION:
-            return verdict
-        return self._by_turn(scenario, dialogue, verdict)
+        reads = {
+            Dimension.TASK_COMPLETION: completion.task_completion,
+            Dimension.FACTS: completion.facts,
+            Dimension.UNBACKED: completion.unbacked,
+            Dimension.INTRUSIONS: intrusions.verdict,
+        }
+        verdict = reads.get(dimension, personalization.verdict)(self._reading(scenario, dialogue))
+        return (
+            self._by_turn(scenario, dialogue, verdict)
+            if dimension is Dimension.PERSONALIZATION_TURNS
+            else verdict
+        )
 
     def _reading(self, scenario: Scenario, dialogue: Dialogue) -> Reading:
         from pytest_personalens.agents.embedded.judge.reading import Reading, require_english

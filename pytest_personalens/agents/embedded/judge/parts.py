@@ -3,47 +3,57 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded.reader.findings import Facts, is_taste, told_by
+from pytest_personalens.agents.embedded.reader.findings import is_taste
 from pytest_personalens.agents.embedded.reader.forms import is_day_word
 from pytest_personalens.agents.embedded.reader.statements import DONE
 from pytest_personalens.agents.embedded.reader.text import content, fold, names, stem
 from pytest_personalens.agents.embedded.reader.values import TYPED, said_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from pytest_personalens.agents.embedded.reader.facts import FactReading
+    from pytest_personalens.agents.embedded.judge.reading import Reading
     from pytest_personalens.agents.embedded.reader.statements import Act, Statement
     from pytest_personalens.core.judging.verdict import PartState
     from pytest_personalens.core.scenario import GoalPart, Slot
 
 
-#: Words for the same deed. A goal uses one of them, and an assistant may use another.
-_SAME: Final = tuple(
-    frozenset(map(stem, words.split()))
-    for words in (
-        "book booked reserve reserved buy bought purchase confirm confirmed hold held secured get got yours paid ticket",
-        "set active ring rings wake wakes running on",
-        "send sent out write wrote written posted forwarded delivered texted message messaged told know knows",
-        "save saved keep kept note noted store stored list add added put written",
-        "order ordered way coming arrive",
-        "cancel cancelled remove removed delete deleted off gone up",
-        "move moved change changed shift shifted rebook rebooked reschedule rescheduled put",
-        "play playing plays start started queue queued",
-        "calendar entered entry scheduled event appointment diary entries",
-        "plan planned itinerary draft",
-        "alert alerts notify notification watch",
-        "reminder remind reminds reminded remember",
-    )
-)
-#: Words that stand for a deed and not for what it is done to.
-VERBS: Final = frozenset().union(*_SAME[:8])
+#: Kinds of deeds, each with the verbs that tools and goals have for it.
+_DEEDS: Final[dict[str, frozenset[str]]] = {
+    kind: frozenset(map(stem, verbs.split()))
+    for kind, verbs in {
+        "get": "book booked reserve reserved reservation booking buy bought purchase order ordered"
+        " engage engaged hire rent rented borrow borrowed hold held pay",
+        "make": "create created make made add added set schedule scheduled arrange arranged place placed enter"
+        " entered save saved activate enable start subscribe register plan write post put running active issue"
+        " open confirm submit",
+        "change": "change changed move moved update updated modify reschedule rescheduled exchange exchanged swap"
+        " rebook rebooked shift shifted switch switched upgrade edit extend postpone replace adjust set",
+        "stop": "cancel cancelled delete deleted remove removed pause paused mute muted silence disable release"
+        " drop end stop skip snooze suspend unsubscribe",
+        "send": "send sent invite invited invitation share shared message mail email notify pass forward text deliver",
+        "play": "play plays playing queue",
+        "return": "return returned refund",
+    }.items()
+}
+#: What may do a deed of a kind: what is to be changed may be made anew, what is to be ended may be changed.
+_DONE_BY: Final = {
+    "get": {"get", "make", "change"},
+    "make": {"get", "make", "change"},
+    "change": {"get", "make", "change", "return"},
+    "stop": {"stop", "change"},
+    "return": {"get", "make", "change", "return", "stop"},
+    "send": {"send"},
+    "play": {"get", "make", "play"},
+}
+#: Words for what may be done to anything. To send, play or return something says what is meant.
+VERBS: Final = frozenset().union(*(_DEEDS[kind] for kind in ("get", "make", "change", "stop")))
+_DONE: Final = frozenset(map(stem, re.sub(r"[^a-z|]", "", DONE.replace("ll?", "ll")).split("|")))
 #: Stems of deeds. Alone, they say nothing of what a statement is about.
-DEEDS: Final = (
-    frozenset(stem(word) for word in re.sub(r"[^a-z|]", "", DONE.replace("ll?", "ll")).split("|")) | VERBS
-)
+DEEDS: Final = _DONE.union(*_DEEDS.values())
 #: Deeds of every kind.
 ANY_DEED: Final = frozenset(
     map(
@@ -53,89 +63,16 @@ ANY_DEED: Final = frozenset(
 )
 
 
-#: Words for the same thing, beside those for the same deed.
-_SAME_THINGS: Final = (
-    *_SAME[8:],
-    *(frozenset(map(stem, words.split())) for words in ("price cost total fare", "user traveller person")),
-)
+def deeds_of(words: frozenset[str]) -> frozenset[str]:
+    """Return the kinds of deeds that stems of words speak of."""
+    return frozenset(kind for kind, verbs in _DEEDS.items() if words & verbs)
 
 
-def same_things(words: frozenset[str]) -> frozenset[str]:
-    """Return stems with those of other words for the same thing."""
-    return words.union(*(group for group in _SAME_THINGS if group & words))
+def may_do(wanted: frozenset[str], had: frozenset[str]) -> bool:
+    """True where deeds of the kinds `had` may be one of those that are wanted, or nothing says which is wanted."""
+    return not wanted or not had or any(had & _DONE_BY[kind] for kind in wanted)
 
 
-def wider(words: frozenset[str]) -> frozenset[str]:
-    """Return stems with those of other words for the same deed."""
-    return words.union(*(group for group in _SAME if group & words))
-
-
-class Topics:
-    """The parts of a task by their words, and how far a statement is about each of them."""
-
-    def __init__(self, parts: Sequence[GoalPart], facts: Facts) -> None:
-        self._facts = {fact.name: fact for fact in facts.all}
-        self._reader, self._parts = facts, parts
-        raw = [content(p.text).union(*map(content, p.words)) for p in parts]
-        #: All words of each part, its deeds with other words for them, and what the deed is done to.
-        self.words = [wider(words) for words in raw]
-        self.deeds = [wider(words & DEEDS) & DEEDS for words in raw]
-        self.things = [words - DEEDS for words in raw]
-        self._raw = raw
-        self._done = [n for n, part in enumerate(parts) if part.kind == "done" and not part.never]
-        self._scores: dict[int, list[float]] = {}
-
-    def _score(self, number: int, statement: Statement) -> float:
-        """Return how well a statement fits a part: its words, and the values of its facts."""
-        own = statement.words & (self.things[number] | (self._raw[number] & DEEDS))
-        fit = sum(1.0 / sum(word in raw for raw in self._raw) for word in own)
-        for name in self._parts[number].facts:
-            if (fact := self._facts.get(name)) is None or not fact.right:
-                continue
-            if fact.kind in TYPED:
-                said = any(v.kind == fact.kind and self._reader.fits(v, fact) for v in statement.values)
-            else:
-                said = any(
-                    said_in(right, statement.text, fact.kind, self._reader.synonyms) for right in fact.right
-                )
-            if said:
-                fit += 0.5 / sum(name in part.facts for part in self._parts)
-        return fit
-
-    def scores(self, statement: Statement) -> list[float]:
-        """Return how well a statement fits each part."""
-        key = id(statement)
-        if key not in self._scores:
-            self._scores[key] = [self._score(n, statement) for n in range(len(self._parts))]
-        return self._scores[key]
-
-    def belongs(self, number: int, statement: Statement) -> bool:
-        """True if no part fits a statement better than this one."""
-        scores = self.scores(statement)
-        return scores[number] > 0 and scores[number] >= max(scores) - 0.01
-
-    def names_deed(self, statement: Statement) -> bool:
-        """True if a statement has a word or a value of a part that is to be done."""
-        return any(self.scores(statement)[n] for n in self._done)
-
-    def does(self, number: int, statement: Statement) -> bool:
-        """True if a statement may report the deed of a part."""
-        said = statement.words & DEEDS
-        if said and not said & (self.deeds[number] | ANY_DEED):
-            return False
-        others = [n for n in self._done if n != number]
-        return bool(
-            statement.words & self.things[number].difference(*(self.things[n] for n in others))
-            or statement.words & self.deeds[number].difference(*(self.deeds[n] for n in others))
-        ) or (self.scores(statement)[number] >= 0.25 and self.belongs(number, statement))
-
-    def touches(self, number: int, statement: Statement) -> bool:
-        """True if a statement shares a word with a part."""
-        return bool(statement.words & self.words[number])
-
-
-#: What the user does, and not the assistant: "the user has agreed".
-_OF_USER: Final = re.compile(r"\bthe user has (?:agreed|picked|approved|accepted|chosen)\b")
 _AWAY: Final = re.compile(r"\b(?:not|no|nothing|none|never|without)\b")
 _STATES: Final[dict[Act, PartState]] = {
     "offered": "proposed", "asked": "proposed", "promised": "promised", "handed": "handed-back", "refused": "refused", "undone": "refused",
@@ -167,23 +104,30 @@ class PartReading(NamedTuple):
     known: bool = True
 
 
-class PartReader:
+@lru_cache(maxsize=4)
+def read_parts(reading: Reading) -> tuple[PartReading, ...]:
+    """Return the state of each part of the task by the assistant's words."""
+    return _PartReader(reading).read()
+
+
+class _PartReader:
     """Reads the parts of a task in the statements of an assistant."""
 
-    def __init__(
-        self,
-        parts: Sequence[GoalPart],
-        facts: Facts,
-        said: Sequence[Statement],
-        readings: Mapping[str, FactReading],
-        user: Sequence[str],
-    ) -> None:
-        self.topics = Topics(parts, facts)
-        self._parts, self._said, self._readings = parts, said, readings
+    def __init__(self, reading: Reading) -> None:
+        parts, facts, said = reading.parts_of_task, reading.facts, reading.said
+        self._parts, self._reader, self._said, self._readings = parts, facts, said, reading.readings
+        self._user = [reading.scenario.name, *(m.content for m in reading.messages if m.role == "user")]
         self._facts = {f.name: f for f in facts.all}
         self._firm = [s for s in said if s.act in facts.telling]
-        self._user, self._reader = user, facts
-        known = content(" ".join(user))
+        #: All words of each part, its deeds with other words for them, and what the deed is done to.
+        self._raw = [content(p.text).union(*map(content, p.words)) for p in parts]
+        self._deeds = [
+            (words & DEEDS).union(*(_DEEDS[kind] for kind in deeds_of(words))) for words in self._raw
+        ]
+        self._things = [words - DEEDS for words in self._raw]
+        self._done = [n for n, part in enumerate(parts) if part.kind == "done" and not part.never]
+        self._scored: dict[int, list[float]] = {}
+        known = content(" ".join(self._user))
         self._new = [s for s in self._firm if any(not content(name) <= known for name in names_in(s.text))]
         #: False where no statement has a word or a value but those of the user and of the goal.
         heard = known | content(facts.goal) | DEEDS
@@ -193,6 +137,46 @@ class PartReader:
             if s.act not in ("refused", "undone")
         )
 
+    def _score(self, number: int, statement: Statement) -> float:
+        """Return how well a statement fits a part: its words, and the values of its facts."""
+        own = statement.words & (self._things[number] | (self._raw[number] & DEEDS))
+        fit = sum(1.0 / sum(word in raw for raw in self._raw) for word in own)
+        for name in self._parts[number].facts:
+            if (fact := self._facts.get(name)) is None or not fact.right:
+                continue
+            if fact.kind in TYPED:
+                said = any(v.kind == fact.kind and self._reader.fits(v, fact) for v in statement.values)
+            else:
+                said = any(
+                    said_in(right, statement.text, fact.kind, self._reader.synonyms) for right in fact.right
+                )
+            if said:
+                fit += 0.5 / sum(name in part.facts for part in self._parts)
+        return fit
+
+    def _scores(self, statement: Statement) -> list[float]:
+        """Return how well a statement fits each part."""
+        key = id(statement)
+        if key not in self._scored:
+            self._scored[key] = [self._score(n, statement) for n in range(len(self._parts))]
+        return self._scored[key]
+
+    def _belongs(self, number: int, statement: Statement) -> bool:
+        """True if no part fits a statement better than this one."""
+        scores = self._scores(statement)
+        return scores[number] > 0 and scores[number] >= max(scores) - 0.01
+
+    def _does(self, number: int, statement: Statement) -> bool:
+        """True if a statement may report the deed of a part."""
+        said = statement.words & DEEDS
+        if said and not said & (self._deeds[number] | ANY_DEED):
+            return False
+        others = [n for n in self._done if n != number]
+        return bool(
+            statement.words & self._things[number].difference(*(self._things[n] for n in others))
+            or statement.words & self._deeds[number].difference(*(self._deeds[n] for n in others))
+        ) or (self._scores(statement)[number] >= 0.25 and self._belongs(number, statement))
+
     def read(self) -> tuple[PartReading, ...]:
         """Return the reading of each part."""
         return tuple(self._read(n, part) for n, part in enumerate(self._parts))
@@ -200,8 +184,6 @@ class PartReader:
     def _read(self, number: int, part: GoalPart) -> PartReading:
         if part.never:
             return self._never(number, part)
-        if _OF_USER.search(part.text):
-            return PartReading(part, "done")
         named = [self._readings[name] for name in part.facts if name in self._readings]
         closed = [r for r in named if not is_taste(r.fact)]
         # A taste concerns personalization, until the user has named it.
@@ -236,15 +218,15 @@ class PartReader:
         if closed:
             last = max(closed, key=lambda r: r.turn or 0)
             return PartReading(part, "done", last.turn, last.quote)
-        shown = next((s for s in reversed(self._firm) if self.topics.belongs(number, s)), None)
+        shown = next((s for s in reversed(self._firm) if self._belongs(number, s)), None)
         return PartReading(part, "done", *((shown.turn, shown.text) if shown else ()))
 
     def _is_named(self, fact: str) -> bool:
         """True if the user has said the right value of a fact."""
-        return any(fact in told_by(text, self._reader) for text in self._user)
+        return any(fact in self._reader.told_by(text) for text in self._user)
 
     def _never(self, number: int, part: GoalPart) -> PartReading:
-        words = self.topics.words[number]
+        words = self._raw[number] | self._deeds[number]
         bad = next(
             (
                 s
@@ -257,29 +239,28 @@ class PartReader:
 
     def _deed(self, number: int, part: GoalPart) -> PartReading:
         """Return the last state of a deed: reported, opened again, or never reported."""
-        topics = self.topics
-        found = PartReading(part, "missing", known=bool(topics.words[number]))
+        found, deeds = PartReading(part, "missing", known=bool(self._raw[number])), self._deeds[number]
         heading: Statement | None = None
         opened, spoken = False, -1
         for s in self._said:
             if heading is not None and heading.turn != s.turn:
                 heading = None
-            if s.act == "done" and not (s.words & (DEEDS - topics.deeds[number] - ANY_DEED)):
+            if s.act == "done" and not (s.words & (DEEDS - deeds - ANY_DEED)):
                 heading = s  # "Booked:", and a list of what was booked
-            if s.act == "undone" and spoken == s.turn and not topics.names_deed(s):
+            if s.act == "undone" and spoken == s.turn and not any(self._scores(s)[n] for n in self._done):
                 # "It has not gone out": what was said just before.
                 found, opened = PartReading(part, "refused", s.turn, s.text), True
-            spoken = s.turn if topics.scores(s)[number] else spoken
-            if not topics.does(number, s):
+            spoken = s.turn if self._scores(s)[number] else spoken
+            if not self._does(number, s):
                 continue
-            own = topics.belongs(number, s)
+            own = self._belongs(number, s)
             # A question is settled by a report in a later reply.
             opened = opened and not (found.state == "proposed" and s.turn > (found.turn or 0))
             if s.act == "undone" or (s.act == "refused" and own):
                 found, opened = PartReading(part, "refused", s.turn, s.text), True
             elif s.act in _STATES and own and found.state != "done":
                 found, opened = PartReading(part, _STATES[s.act], s.turn, s.text), True
-            elif s.act == "done" and (not opened or (own and s.words & (topics.deeds[number] | ANY_DEED))):
+            elif s.act == "done" and (not opened or (own and s.words & (deeds | ANY_DEED))):
                 found, opened = PartReading(part, "done", s.turn, s.text), False
             elif s.act == "told" and heading is not None and not opened:
                 found = PartReading(part, "done", s.turn, s.text)
@@ -305,7 +286,7 @@ class PartReader:
             return None
         if not self._tells:
             return PartReading(part, "missing")
-        if any(self.topics.touches(number, s) for s in firm):
+        if any(s.words & (self._raw[number] | self._deeds[number]) for s in firm):
             return None
         # A name that the user did not say may be what was asked for. What is no name cannot be read at all.
         name = any(f.kind in _NAMED and not f.right for f in open_facts) or bool(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded.judge.completion import broken_reasons
 from pytest_personalens.agents.embedded.judge.intrusions import intrusions
-from pytest_personalens.agents.embedded.reader.findings import is_taste, told_by
+from pytest_personalens.agents.embedded.reader.findings import is_taste
 from pytest_personalens.agents.embedded.reader.text import content, mentions, plain
 from pytest_personalens.agents.embedded.reader.values import said_in
 from pytest_personalens.core.judging.verdict import MOST_EVIDENCE, Dimension, Evidence, Reason, Verdict
@@ -171,9 +171,9 @@ def _asks_past(reading: Reading) -> bool:
     known = {fact.name for fact in facts.all if fact.known == "history"}
     questions = {s.turn for s in reading.said if _asks(s, facts)}
     for turn, message in enumerate(messages):
-        if turn - 1 in questions and (told := known & told_by(message.content, facts).keys()):
+        if turn - 1 in questions and (told := known & facts.told_by(message.content)):
             before = (reading.scenario.task.intent, *(m.content for m in messages[:turn]))
-            if not all(any(name in told_by(text, facts) for text in before) for name in told):
+            if not all(any(name in facts.told_by(text) for text in before) for name in told):
                 return True
     return False
 

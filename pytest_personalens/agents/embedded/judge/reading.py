@@ -8,7 +8,6 @@ from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded.judge.parts import PartReader, PartReading
 from pytest_personalens.agents.embedded.reader.facts import FactReading, read_statements
 from pytest_personalens.agents.embedded.reader.findings import Facts
 from pytest_personalens.agents.embedded.reader.statements import Statement, statements
@@ -148,12 +147,6 @@ class Reading:
         task = self.scenario.task
         words = tuple(sorted(content(task.goal)))
         return task.parts or (GoalPart(text=task.goal, kind="done", words=words),)
-
-    @cached_property
-    def parts(self) -> tuple[PartReading, ...]:
-        """The state of each part by words."""
-        user = [self.scenario.name, *(m.content for m in self.messages if m.role == "user")]
-        return PartReader(self.parts_of_task, self.facts, self.said, self.readings, user).read()
 
     @cached_property
     def broken(self) -> tuple[Broken, ...]:

@@ -96,10 +96,10 @@ def _findings(
             answered.add(turn)
             if turn and _YES.match(fold(messages[turn].content)):
                 for asked in (s for s in pieces(messages[turn - 1].content) if s.rstrip().endswith("?")):
-                    found = facts.findings(asked, values(asked, facts.now))
+                    found = facts.findings(asked)
                     yield statement._replace(text=asked), tuple(f for f in found if f.right)
         if statement.act in facts.telling:
-            found = facts.findings(statement.text, statement.values, of_user, deed=statement.act == "done")
+            found = facts.findings(statement.text, of_user, deed=statement.act == "done")
             if not _is_idle(statement, found, facts):
                 yield statement, found
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.agents.embedded.reader.forms import PERSONS
 from pytest_personalens.agents.embedded.reader.statements import FIRM, TELLS
 from pytest_personalens.agents.embedded.reader.text import content, fold, mentions, plain, stem, stems
 from pytest_personalens.agents.embedded.reader.values import (
-    PERSONS,
     TYPED,
     agrees,
     first_name,
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 #: Facts that are the most that something may take or cost.
 MOST: Final = re.compile(r"\b(?:most|longest|at most|may cost|may be paid|how much time|budget|limit)\b")
-#: What has its place before something, such as a reminder.
-_BEFORE: Final = re.compile(r"\b(?:before|ahead|remind\w*|warn\w*|notice|early|earlier|nudge\w*)\b")
 _OF_ITSELF: Final = re.compile(r"\W*(?:by the way,? )?(?:our|this (?:chat|conversation|service))\b")
 #: Units of length, which counts of people and things do not count.
 _UNITS: Final = frozenset(map(stem, ("night", "day", "week", "month", "hour", "minute", "year")))
@@ -70,28 +68,38 @@ class Facts:
         self.all = tuple(f for f in scenario.task.facts if f.name not in never or f.name in self.named)
         #: The closed facts that a part names. The others are no part of the task.
         self.wanted = tuple(f for f in self.all if f.right and f.name in self.named)
-        self.synonyms = synonyms_of(scenario)
+        #: The other ways to say the values of preferences, as the data names them.
+        self.synonyms: dict[str, tuple[str, ...]] = {}
+        for words in scenario.words.values():
+            for kind in words.types.values():
+                for value, ways in kind.synonyms.items():
+                    self.synonyms[value] = (*self.synonyms.get(value, ()), *ways)
         self.goal = plain(scenario.task.goal)
         of_parts = (w for p in parts for w in (p.text, *p.words))
         held = (item for types in scenario.preferences.values() for item in types.items())
         #: The stems of what the task is about, and the same with those of the preferences.
         self.about_task = content(" ".join((scenario.task.intent, *(f.what for f in self.all), *of_parts)))
         self.topic = self.about_task | content(" ".join(w for kind, ways in held for w in (kind, *ways)))
-        #: What texts of the user were found to tell.
-        self.told: dict[str, dict[str, str]] = {}
+        self._told: dict[str, frozenset[str]] = {}
         #: What affirms a fact. Where nothing is to be done, a proposal tells what was asked for.
         self.telling = FIRM if any(p.kind == "done" and not p.never for p in parts) else TELLS
         self._things = {f.name: _things(f, scenario) for f in self.all if f.kind == "count"}
 
     def findings(
-        self, text: str, found: Sequence[Value], of_user: Sequence[Value] = (), *, deed: bool = False
+        self, text: str, of_user: Sequence[Value] = (), *, deed: bool = False
     ) -> tuple[Finding, ...]:
         """Return what a statement says of the facts.
 
-        `found` are its typed values. The values `of_user` are no mistakes of an assistant. `deed` is true for
-        a report of a deed, whose values are those of the deed.
+        The values `of_user` are no mistakes of an assistant. `deed` is true for a report of a deed, whose
+        values are those of the deed.
         """
-        return (*self._typed(found, of_user, deed), *self._named(text))
+        return (*self._typed(values(text, self.now), of_user, deed), *self._named(text))
+
+    def told_by(self, text: str) -> frozenset[str]:
+        """Return the names of the facts of which a text says a right value."""
+        if text not in self._told:
+            self._told[text] = frozenset(f.fact.name for f in self.findings(text) if f.right)
+        return self._told[text]
 
     def relevant(self, said: Sequence[Statement]) -> tuple[Statement, ...]:
         """Return the statements without those on the assistant's own house: "Our shop is closed on Sundays"."""
@@ -120,10 +128,6 @@ class Facts:
     def about(self, value: Value) -> list[Fact]:
         """Return the facts that a value may be about, by its kind and by what it counts."""
         facts = [f for f in self.all if f.kind == value.kind]
-        if value.kind == "duration" and value.thing == "before":
-            return [f for f in facts if _BEFORE.search(f.what)]
-        if value.kind == "duration" and value.thing == "night":
-            return [f for f in facts if any("night" in right for right in f.right)]
         if value.kind != "count":
             return facts
         things = set(value.thing.split())
@@ -181,24 +185,6 @@ class Facts:
                 if first and re.search(rf"\b{re.escape(first)}\b", folded):
                     yield Finding(fact, first, right=False, sure=False)
                     break
-
-
-def synonyms_of(scenario: Scenario) -> dict[str, tuple[str, ...]]:
-    """Return the other ways to say the values of preferences, as the data names them."""
-    found: dict[str, tuple[str, ...]] = {}
-    for words in scenario.words.values():
-        for kind in words.types.values():
-            for value, ways in getattr(kind, "synonyms", {}).items():
-                found[value] = (*found.get(value, ()), *ways)
-    return found
-
-
-def told_by(text: str, facts: Facts) -> dict[str, str]:
-    """Return the facts of which a text says a right value, by name, with the words that say it."""
-    if text not in facts.told:
-        found = facts.findings(text, values(text, facts.now))
-        facts.told[text] = {f.fact.name: f.said for f in found if f.right}
-    return facts.told[text]
 
 
 def within_limit(value: Value, fact: Fact) -> bool:

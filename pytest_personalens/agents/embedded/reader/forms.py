@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded.reader.text import stem
@@ -47,21 +48,11 @@ def number(text: str) -> int:
     return int(text) if text.isdigit() else NUMBERS[text]
 
 
-#: A weekday by its folded name or the first letters of it, with Monday as 0.
+#: Weekdays, from Monday as 0, and months, from 1, by the first three letters.
 _DAYS: Final = {day.lower()[:3]: n for n, day in enumerate(WEEKDAYS)}
 _MONTHS: Final = {month.lower()[:3]: n for n, month in enumerate(MONTHS, 1)}
 WEEKDAY: Final = r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:tues?|wed|thu(?:rs?)?|fri)(?=\W|$)|(?:mon|sat|sun)(?=[.,]? ?\d|[-/–]))"
 MONTH: Final = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
-
-
-def weekday(text: str) -> int:
-    """Return the number of a weekday, with Monday as 0."""
-    return _DAYS[text[:3]]
-
-
-def month(text: str) -> int:
-    """Return the number of a month, from 1."""
-    return _MONTHS[text[:3]]
 
 
 def is_day_word(word: str) -> bool:
@@ -180,32 +171,31 @@ _MINUTES: Final = {"half": 30, "quarter": 15}
 def days(folded: str, today: dt.date | None) -> Iterator[Value]:
     """Yield the days. Without `today`, words such as "tomorrow" are none."""
     for m in _DAY.finditer(folded):
-        start, end, said = m.start(), m.end(), m[0].strip()
-        found: list[Day] = []
         if m["iso"]:
             found = [Day(None, int(m["m"]), int(m["d"]), int(m["y"]))]
-        elif m["d1"]:
-            year = int(m["y1"]) if m["y1"] else None
-            found = [Day(None, month(m["m1"]), int(d), year) for d in (m["d1"], m["d2"]) if d]
-            found[0] = found[0]._replace(weekday=weekday(m["w1"]) if m["w1"] else None)
-        elif m["m2"]:
-            year = int(m["y2"]) if m["y2"] else None
-            found = [Day(weekday(m["w2"]) if m["w2"] else None, month(m["m2"]), int(m["d3"]), year)]
-            if m["d4"]:
-                found.append(Day(None, month(m["m3"] or m["m2"]), int(m["d4"]), year))
-        elif m["w"]:
-            found = [Day(weekday(m["w"]), None, int(m["d5"]) if m["d5"] else None)]
-        elif m["d6"]:
-            found = [Day(None, None, int(m["d6"]))]
         elif m["d7"]:
             first, second = int(m["d7"]), int(m["m7"])
             found = [Day(None, second, first)] if second <= 12 else [Day(None, first, second)]
-        elif today is not None:
-            day = today + dt.timedelta(days=_NEAR.get(m["near"][:3], 0))
-            found = [Day(None, day.month, day.day, day.year)]
+        elif m["near"]:
+            day = today + dt.timedelta(days=_NEAR.get(m["near"][:3], 0)) if today else None
+            found = [Day(None, day.month, day.day, day.year)] if day else []
+        else:
+            of_week, of_year = m["w1"] or m["w2"] or m["w"], m["m1"] or m["m2"]
+            number, year = m["d1"] or m["d3"] or m["d5"] or m["d6"], m["y1"] or m["y2"]
+            month = _MONTHS[of_year[:3]] if of_year else None
+            first_day = Day(
+                _DAYS[of_week[:3]] if of_week else None,
+                month,
+                int(number) if number else None,
+                int(year) if year else None,
+            )
+            found = [first_day]
+            if last := m["d2"] or m["d4"]:
+                month = _MONTHS[m["m3"][:3]] if m["m3"] else month
+                found.append(Day(None, month, int(last), first_day.year))
         for one in found:
             if (one.number is None or 1 <= one.number <= 31) and (one.month is None or 1 <= one.month <= 12):
-                yield Value("date", one, start, end, said)
+                yield Value("date", one, m.start(), m.end(), m[0].strip())
 
 
 def times(folded: str) -> Iterator[Value]:
@@ -264,7 +254,6 @@ _LENGTH: Final = re.compile(
     rf"|\b(?P<one>an?|one) (?P<unit>minute|hour|day|week|month|year)\b(?P<half> and a half)?"
     rf"|(?<![:.\d])\b(?P<number>\d+(?:[.,]5)?|{NUMBER_WORD})(?P<more> and a half)?[ -]?(?P<units>{UNIT})\b(?P<last>(?:,? and)? ?(?P<minutes>\d+) ?(?:m|mins?|minutes?)?\b)?(?! ?(?:later|ago)\b)"
 )
-_OFFSET: Final = re.compile(r" (?:before\b|ahead\b|earlier\b|in advance|prior)")
 #: Before a single day or week that is a length: "for a week", and not "three times a week".
 _LASTS: Final = re.compile(
     r"(?:\b(?:for|in|of|within|about|over|takes?|lasts?|least|most|after|every|than|is|runs?|to|by)|:) $|^$"
@@ -289,7 +278,8 @@ _COUNT: Final = re.compile(
     rf"|(?P<ordinal>{'|'.join(ORDINALS)}) (?P<whole>volume|book|part|episode|season|chapter|row)\b"
     r"|(?P<percent>\d{1,3}) ?(?:%|percent\b|per cent\b)|(?P<times>once|twice)(?= (?:an?|per|every|each|in)\b))"
 )
-_PEOPLE: Final = stem("people")
+#: The groups of `_COUNT` that hold the number.
+_MANY: Final = ("number", "party", "value", "many", "after", "place", "ordinal", "percent")
 
 
 def money(folded: str) -> Iterator[Value]:
@@ -325,8 +315,6 @@ def lengths(folded: str) -> Iterator[Value]:
             many = float(digits) if digits[0].isdigit() else float(number(digits))
             rest = float(m["minutes"]) if m["minutes"] and of == "hour" else 0.0
             minutes = (many + (0.5 if m["more"] else 0.0)) * UNITS[of] + rest
-        # "Two hours before" is no length.
-        of = "before" if _OFFSET.match(folded, m.end()) else of
         yield Value("duration", minutes, m.start(), m.end(), m[0], of)
 
 
@@ -335,32 +323,16 @@ def counts(folded: str) -> Iterator[Value]:
     place = 0
     while m := _COUNT.search(folded, place):
         end = place = m.end()
-        if m["of"]:
-            many, thing = m["number"], _PEOPLE
-        elif m["things"]:
-            many, words = m["number"], []
-            for word in re.split(r"[ -]", m["things"]):
-                if word in _LINK:
-                    break
-                words.append(word)
-            end = place = m.start("things") + max(0, len(" ".join(words)))
+        many = next((m[group] for group in _MANY if m[group]), "1" if m["times"] == "once" else "2")
+        named = m["label"] or m["counted"] or m["ticket"] or m["series"] or m["whole"]
+        if m["things"]:
+            words = list(takewhile(lambda word: word not in _LINK, re.split(r"[ -]", m["things"])))
+            named = " ".join(words)
+            end = place = m.start("things") + len(named)
             if not words:
                 continue
-            thing = " ".join(map(stem, words))
-        elif m["party"]:
-            many, thing = m["party"], _PEOPLE
-        elif m["label"]:
-            many, thing = m["value"], " ".join(map(stem, m["label"].split()))
-        elif m["counted"]:
-            many, thing = m["many"], stem(m["counted"])
-        elif m["ticket"]:
-            many, thing = m["after"], stem(m["ticket"])
-        elif m["series"]:
-            many, thing = m["place"], stem(m["series"])
-        elif m["ordinal"]:
-            many, thing = str(ORDINALS[m["ordinal"]]), stem(m["whole"])
-        elif m["percent"]:
-            many, thing = m["percent"], "percent"
-        else:
-            many, thing = ("1" if m["times"] == "once" else "2"), "time"
-        yield Value("count", number(many), m.start(), end, folded[m.start() : end], thing)
+        other = "percent" if m["percent"] else "time" if m["times"] else "people"
+        thing = " ".join(map(stem, (named or other).split()))
+        yield Value(
+            "count", ORDINALS.get(many) or number(many), m.start(), end, folded[m.start() : end], thing
+        )

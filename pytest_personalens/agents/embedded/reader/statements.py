@@ -63,7 +63,7 @@ _READS: Final[dict[Act, re.Pattern[str]]] = {
                    rf"|when you(?:'ve| have)? (?:say|tell|pick|choose|confirm|send)|ready to (?:book|send|order|be sent|confirm|place)|would (?:all )?(?:suit|get|leave|give|work|be|ring|run|start|go|have|include|come)|might (?:suit|have|be)|options?:|to choose from)"),
         ("promised", rf"\b(?:(?:i|we)(?:'ll| will| shall|'m going to| am going to|'m about to)(?: then| now| also| just| soon| quickly| gladly)*(?: be)? (?!keep you|show you|remind|read|wake|hear)\w+|(?:will|shall|to) (?:then |now |soon |\w+ly )*(?:be (?:\w+ly )?{DONE}|go out|follow|have)\b|let me (?:just |now |quickly |go and )?{_DO}\b"
                    rf"|on it\b|(?:pending|requested|in progress|underway|under way|processing|queued|loading|syncing)\b|(?:not|n't) (?:been )?(?:yet )?{DONE}(?: it)?(?: yet)?\b|not yet\b|in (?:a moment|due course|the next few|a jiffy|no time|the pipeline|checkout|moderation|your drafts)\b|being\b|await(?:s|ing)\b|waiting for\b|shortly\b"
-                   rf"|one sec\b|to-do list\b)|^\W*(?:\w+: )?(?:saving|moving|sending|booking|ordering|cancelling|adding|setting|sharing|downloading|placing|renewing|working|putting|checking)\b|[:,] (?:sending|coming|starting|running soon|to be \w+)\b|(?:\.\.\.)$"),
+                   rf"|one sec\b|to-do list\b)|^\W*(?:\w+: )?(?:saving|moving|sending|booking|ordering|cancelling|adding|setting|sharing|downloading|placing|renewing|working|putting|checking)\b|[:,] (?:sending|coming|running soon|to be \w+)\b|(?:\.\.\.)$"),
         ("handed", rf"\b(?:(?<!so )(?<!so that )you (?:can|could|may|should|will need to|'ll need to|need to|have to|'ll have to|'d have to|must|might want to)(?: now| then| also| simply| just| easily| always| still)* (?!be |see |also |find |expect |count |rely |relax|enjoy|look forward|sleep|like |want |use )[a-z]{{2,}}\b|(?:up|left|over) to you\b|on your (?:own|side|end)\b|yourself\b|the (?:easiest|best"
                    rf"|quickest) (?:way )?is to\b|(?:yours|easiest|best|quickest|for you) to {_DO}\b|by you\b|yours (?:if|for the)\b|if i were you\b|can be \w+ed (?:at|from|by|in|on)\b|needed from you\b)|(?:^\W*|[:,;] |\bso |\bthen |\band )(?:please |just |simply |then |now |first |next |best to |kindly )*{_TAP} (?:them|it|the|your|on|at|in|to|for|with|an?|up|a few|ahead|yes|save|buy|start)\b"),
         ("done", rf"\b(?:(?:i|we)(?:'ve| have)?(?: also| just| now| already| both)* {DONE}\b|(?<!to be )(?<!will be )(?<!can be )(?<!being )(?<!not )(?<!n't )(?<!be )(?<!to ){DONE}\b(?! by\b)|(?:is|are|was|were|has been|have been|'s|'re|stays?|remains?)(?: now| all| both| already| safely| also| set to| back)* (?:active|live|(?:on|off|in|out|through|back)(?=[ ,.;:!)]|$)|in your (?:calendar|name|basket|messages|list|account)|on your (?:calendar"
@@ -74,7 +74,6 @@ _READS: Final[dict[Act, re.Pattern[str]]] = {
 #: The acts that leave something open, in the order in which they count where nothing is reported.
 _OPEN: Final[tuple[Act, ...]] = ("asked", "offered", "promised", "handed")
 _QUESTION: Final = re.compile(r"\?\W*$")
-_QUOTE: Final = re.compile(r"[\"“„«][^\"”»“]{12,}[\"”»“]")
 #: Courtesies, which say nothing of a task.
 _COURTESY: Final = re.compile(
     r"^\W*(?:you're (?:very |most )?welcome|my pleasure|a pleasure|any ?time|gladly|enjoy|have a|good (?:night|morning|evening|afternoon)|glad|happy to help|take care|safe travels|sleep well|of course"
@@ -138,7 +137,7 @@ def pieces(text: str) -> list[str]:
 @lru_cache(maxsize=16_384)
 def act_of(text: str) -> Act:
     """Return what a statement does."""
-    folded = _QUOTE.sub(" it ", plain(text)).replace("|", " ").replace("#", " ").replace(">", " ").strip()
+    folded = plain(text).replace("|", " ").replace("#", " ").replace(">", " ").strip()
     if _QUESTION.search(folded):
         return "asked"
     for act in ("undone", "refused"):

@@ -12,7 +12,6 @@ from pytest_personalens.agents.embedded.reader.forms import (
     CURRENCY_BEHIND,
     NUMBER_WORD,
     ORDINALS,
-    PERSONS,
     Day,
     Time,
     Value,
@@ -22,7 +21,7 @@ from pytest_personalens.agents.embedded.reader.forms import (
     money,
     times,
 )
-from pytest_personalens.agents.embedded.reader.text import content, fold, mentions, plain
+from pytest_personalens.agents.embedded.reader.text import fold, mentions, plain
 from pytest_personalens.core.facts import RANGE
 from pytest_personalens.datasets.world.values import ordinal
 
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 
 #: A shorter value is a size or a letter, and is found as it is written.
 _SHORTEST: Final = 3
-#: The share of a name's words by which it is said.
-_MOST: Final = 0.6
 _TITLES: Final = frozenset(
     "the your my aunt auntie uncle cousin mrs mr ms dr father mother grandma grandpa don dona".split()  # noqa: SIM905
 )
@@ -50,28 +47,12 @@ def says(value: str, text: str, kind: FactKind = "text") -> bool:
         return bool(re.search(rf"(?<![\w'’]){re.escape(value)}(?![\w'’])", text))
     if mentions(value, text):
         return True
-    if kind in ("item", "text") and (wanted := _lengths(value)):
-        # "two hours before" is "120 minutes before".
-        return any(v.kind == "duration" and v.value == wanted[0].value for v in values(text)) and content(
-            value
-        ) - _LENGTH_WORDS <= content(text)
+    if kind in ("item", "text") and (long := [v.value for v in values(value) if v.kind == "duration"]):
+        return any(v.kind == "duration" and v.value in long for v in values(text))  # "two hours before"
     if kind == "person":
-        if (whole := fold(value).replace(".", "")) in fold(text).replace(".", ""):
-            return bool(whole)
         first = first_name(value)
         return bool(first) and bool(re.search(rf"\b{re.escape(first)}\b", fold(text)))
-    words = content(value)
-    return len(words) > 1 and len(words & content(text)) / len(words) >= _MOST
-
-
-_LENGTH_WORDS: Final = content("minutes hours days before half quarter") | frozenset(
-    ("minut", "hour", "day", "half")
-)
-
-
-@lru_cache(maxsize=8192)
-def _lengths(value: str) -> list[Value]:
-    return [v for v in values(value) if v.kind == "duration"]
+    return False
 
 
 def said_in(value: str, text: str, kind: FactKind, synonyms: Mapping[str, Sequence[str]]) -> str:
@@ -92,8 +73,6 @@ def is_start(place: str, folded: str) -> bool:
     at = folded.find(fold(place))
     return at >= 0 and bool(_LEAVES.search(folded[:at]))
 
-
-__all__ = ["PERSONS", "TYPED", "Day", "Time", "Value", "agrees", "values"]
 
 #: The kinds of facts whose values are found by their form. The others are found by their words.
 TYPED: Final = frozenset[str](("count", "date", "time", "duration", "money"))

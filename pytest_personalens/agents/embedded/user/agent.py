@@ -6,6 +6,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.agents.embedded.judge.parts import read_parts
 from pytest_personalens.agents.embedded.judge.reading import Reading, broken_limits
 from pytest_personalens.agents.embedded.reader.findings import MOST, is_taste
 from pytest_personalens.agents.embedded.reader.statements import FIRM, Statement
@@ -89,7 +90,7 @@ class NextTurn:
     @cached_property
     def _open(self) -> list[PartReading]:
         """The parts of the task that do not stand."""
-        return [p for p in self.reading.parts if p.state != "done"] if self.scenario.task.parts else []
+        return [p for p in read_parts(self.reading) if p.state != "done"] if self.scenario.task.parts else []
 
     @cached_property
     def _is_served(self) -> bool:
@@ -99,7 +100,7 @@ class NextTurn:
         if not self.scenario.task.parts:
             return self._tells
         unclear = [p for p in self._open if not p.known and self._was_asked(p.part) and self._tells]
-        shown = any(p.turn is not None for p in self.reading.parts if p.state == "done")
+        shown = any(p.turn is not None for p in read_parts(self.reading) if p.state == "done")
         return len(unclear) == len(self._open) and (shown or not unclear)
 
     @cached_property

@@ -319,7 +319,7 @@ class Answers:
 
     def fit(self, text: str) -> tuple[int, Answer | None]:
         """Return how well a choice suits the user, and what of the user's it goes against, if it does."""
-        found = self.facts.findings(text, values(text, self.scenario.now), deed=True)
+        found = self.facts.findings(text, deed=True)
         good, bad = sum(f.right for f in found), sum(not f.right for f in found)
         against = next((self._of_fact(f.fact) for f in found if not f.right), None)
         for row in self._held:
@@ -365,7 +365,7 @@ class Answers:
 
     def corrections(self, text: str) -> Iterator[tuple[Fact, str]]:
         """Yield the facts that a text has wrong, with the words that are wrong, and none that it has right too."""
-        found = self.facts.findings(text, values(text, self.scenario.now), deed=True)
+        found = self.facts.findings(text, deed=True)
         right = {f.fact.name for f in found if f.right}
         yield from ((f.fact, f.said) for f in found if not f.right and f.sure and f.fact.name not in right)
 

@@ -1,4 +1,4 @@
-"""What opens the agents of a run: settings, values that only a configuration holds, and caps."""
+"""Opens what a run needs: its dataset, a cluster, its cache, and the values that make its agents."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from pytest_personalens.core.dialogue.state import read_fields
-from pytest_personalens.core.errors import DataError, SpecError, error_text
+from pytest_personalens.core.errors import DataError, PersonalensError, SpecError, error_text
 from pytest_personalens.core.judging.usage import price_of, read_prices
-from pytest_personalens.core.suite_names import STATE
+from pytest_personalens.core.suite_names import DATA_PREFIXES, STATE
+from pytest_personalens.core.text.parse import judge_specs
 from pytest_personalens.datasets.checked_dataset import CheckedDataset
 from pytest_personalens.engine.job import ParticipantSpecs
 from pytest_personalens.models.meter import Budget
 from pytest_personalens.models.services import ServiceSettings
-from pytest_personalens.models.specs import read_parameters
+from pytest_personalens.models.specs import read_parameters, read_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.usage import Price
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.datasets import Dataset
+    from pytest_personalens.engine.dask import Cluster
     from pytest_personalens.models import Model
 
     Read = TypeVar("Read")
@@ -156,3 +158,70 @@ def refuse_unknown_prices(
                 " personalens_prices",
                 code="PL304",
             )
+
+
+def dataset_of(config: pytest.Config, settings: Settings) -> Dataset:
+    """Return the dataset that a plugin or the suite of the run opens; raise `PersonalensError`."""
+    spec, suite = settings.data, settings.of_suite
+    try:
+        added: Dataset | None = config.hook.pytest_personalens_dataset(spec=spec, config=config)
+    except PersonalensError:
+        raise
+    except Exception as error:  # opening a custom dataset may raise anything
+        raise SpecError(
+            f"--personalens-data: the dataset {spec!r} cannot be had: {error_text(error)}",
+            code="PL307",
+        ) from error
+    if added is None:
+        reader = DATA_PREFIXES.get(spec.partition(":")[0], suite.name)
+        if reader != suite.name:
+            raise SpecError(
+                f"--personalens-data {spec}: is data of the suite {reader}; add --personalens-suite {reader}",
+                code="PL108",
+            )
+        own: Dataset = suite.open_dataset(spec, config.rootpath, settings)
+        return own
+    return CheckedDataset(added, scenario=suite.scenario, kinds=suite.kinds)
+
+
+def open_cluster(config: pytest.Config, s: Settings, *, has_budget: bool) -> Cluster | None:
+    """Return the cluster of the run, or None; raise `SpecError` for what cannot run on one."""
+    flag = "personalens_executor"
+    if s.executor is None or s.estimate or config.option.collectonly:
+        return None
+    if not s.names_assistant:
+        raise SpecError(
+            f"{flag}: a fixture stays in this process; name the assistant with --personalens-assistant"
+            " module:attribute",
+            code="PL402",
+        )
+    for spec in (s.user_model, *judge_specs(s.judge_model).values()):
+        if spec != "embedded" and read_spec(spec) is None:
+            raise SpecError(
+                f"{flag}: only embedded, bedrock: and openai: agents can be opened on its workers, not"
+                f" {spec!r}",
+                code="PL306",
+            )
+    if has_budget:
+        raise SpecError(
+            f"{flag}: --personalens-budget is kept in one machine's files, not on a cluster", code="PL306"
+        )
+    from pytest_personalens.engine.dask import Cluster
+
+    return Cluster(s.executor)
+
+
+def cache_of(config: pytest.Config) -> Path | None:
+    """Return the folder of pytest's cache, or None where nothing can be kept, which is a warning."""
+    cache = getattr(config, "cache", None)  # there is none with -p no:cacheprovider
+    if cache is None:
+        return None
+    try:
+        folder = Path(cache.mkdir("personalens"))
+        (folder / ".writable").touch()
+    except OSError as error:
+        # pytest warns about its own cache in the same way. A run that needs the cache reports an error.
+        message = f"personalens: nothing can be kept in pytest's cache ({error.filename}: {error.strerror})"
+        config.issue_config_time_warning(pytest.PytestWarning(message), stacklevel=2)
+        return None
+    return folder
