@@ -79,7 +79,7 @@ def environment() -> jinja2.Environment:
 
 TITLE: Final = "Personalization report"
 _STYLES: Final = ("base", "reasons", "dialogue", "beside", "print")
-_SCRIPTS: Final = ("data", "hits", "table", "csv", "beside", "dialogue", "page")
+_SCRIPTS: Final = ("data", "table", "csv", "beside", "dialogue", "page")
 #: Longer lists stand in the table of scenarios, which can be filtered.
 _MOST_FLIPS: Final = 200
 #: Dimension -> its scores and their meaning (paper, Figures 16 and 17; docs/explanation/scores.md).
@@ -152,7 +152,7 @@ def _figures(results: Results) -> dict[str, Any]:
         "dialogue": suite.dialogue,
         "dialogues_title": f"{suite.dialogue}s".capitalize(),
         "judged_by": suite.judged_by,
-        "headline": findings.outcome,
+        "headline": findings,
         "begin_with": [
             (case.item.nodeid, case_title(case, results.scenarios.get(case.item.evaluation.scenario)))
             for case in findings.cases

@@ -13,15 +13,13 @@ from pytest_personalens.reports.tables.runs import (
     PAPER,
     PAPER_NOTE,
     Column,
-    MeansRow,
     StoredRun,
     columns_of,
-    differences,
+    means_row,
     notes_of,
     paper_notes,
     paper_rows,
     paper_title,
-    setup_notes,
 )
 
 if TYPE_CHECKING:
@@ -155,9 +153,9 @@ class OtherRow(NamedTuple):
 
 
 def assistant_tables(runs: Sequence[StoredRun], beside: Sequence[OtherRow] = ()) -> list[Table]:
-    """Return Table 3, and for several runs their differences.
+    """Return Table 3.
 
-    The table has a row for each run, the rows of `beside`, and the paper's rows. The columns are the task
+    It has a row for each run, the rows of `beside`, and the paper's rows. The columns are the task
     completion rate in percent, mean personalization, and the assistant's naturalness and coherence, for
     single-domain (SD) and multi-domain (MD) tasks.
     """
@@ -184,21 +182,17 @@ def _tables(
     notes: Sequence[str],
     given: Sequence[tuple[str, ...]],
 ) -> list[Table]:
-    rows = [MeansRow(run.name, run.results.own) for run in runs]
     paper = [
         (f"{PAPER}{name}", *(row.get(c.key, "-") for c in columns))
         for name, row in paper_rows(number).items()
     ]
-    main = Table(
+    table = Table(
         paper_title(f"Table {number}", what),
         ("", *(column.heading for column in columns)),
-        (*(row.cells(columns) for row in rows), *given, *paper),
+        (*(means_row(run.name, run.results.own, columns) for run in runs), *given, *paper),
         (*notes_of(runs), *notes, PAPER_NOTE, *paper_notes(number)),
     )
-    compared = differences(rows[1:], rows[0], columns, f"Differences from {rows[0].name}")
-    if compared is None:
-        return [main]
-    return [main, compared._replace(notes=(*compared.notes, *setup_notes(runs)))]
+    return [table]
 
 
 def read_rows(path: Path) -> tuple[OtherRow, ...]:
@@ -243,6 +237,10 @@ def _row(path: Path, line: int, cells: Mapping[str, str | None]) -> OtherRow:
 
 _SCORES: Final = {"tcr": Dimension.TASK_COMPLETION, "p": Dimension.PERSONALIZATION}
 _COLUMNS: Final = columns_of(_SCORES)
+_LEGEND: Final = (
+    "D: demographics, I: past interactions, S: situation; Base: none of them. An assistant of your own has no"
+    " Vanilla. TCR in percent, P from 1 to 4."
+)
 
 
 class _ContextItems(NamedTuple):
@@ -285,8 +283,7 @@ def _contexts_of(results: Results) -> list[_ContextItems]:
 def context_tables(runs: Sequence[StoredRun]) -> list[Table]:
     """Return Table 4: a row for each setting of the runs and their controls, and the paper's rows.
 
-    A second table has the lift of each setting over Base. Raise `SpecError` for runs of several assistants,
-    and for two runs with the same setting.
+    Raise `SpecError` for runs of several assistants, and for two runs with the same setting.
     """
     assistants = sorted({name for run in runs if (name := run.results.settings.get("assistant"))})
     if len(assistants) > 1:
@@ -307,33 +304,11 @@ def context_tables(runs: Sequence[StoredRun]) -> list[Table]:
                 )
             by_name[name] = (run.name, setting)
     settings = sorted((setting for _, setting in by_name.values()), key=lambda setting: setting.order)
-    rows = {setting.as_in_paper: MeansRow(setting.as_in_paper, setting.items) for setting in settings}
     paper = [(f"{PAPER}{name}", *(row[c.key] for c in _COLUMNS)) for name, row in paper_rows(4).items()]
-    main = Table(
+    table = Table(
         paper_title("Table 4", "what each part of the context is worth"),
         ("", *(column.heading for column in _COLUMNS)),
-        (*(row.cells(_COLUMNS) for row in rows.values()), *paper),
-        tuple(_notes(runs, has_base="Base" in rows)),
+        (*(means_row(one.as_in_paper, one.items, _COLUMNS) for one in settings), *paper),
+        (_LEGEND, *notes_of(runs), PAPER_NOTE, *paper_notes(4)),
     )
-    lifts = (
-        differences([*rows.values()], rows["Base"], _COLUMNS, "Lift over Base") if "Base" in rows else None
-    )
-    if lifts is None:
-        return [main]
-    # The contexts and prompts of these runs are what the table compares.
-    compared = (": context was", ": assistant prompt was")
-    others = [why for why in setup_notes(runs) if not any(what in why for what in compared)]
-    return [main, lifts._replace(notes=(*lifts.notes, *others))]
-
-
-def _notes(runs: Sequence[StoredRun], *, has_base: bool) -> list[str]:
-    legend = (
-        "D: demographics, I: past interactions, S: situation; Base: none of them. An assistant of your own"
-        " has no Vanilla. TCR in percent, P from 1 to 4."
-    )
-    missing = (
-        "There is no lift to show: no run is without context (--personalens-control ablation, or"
-        " -o personalens_context=none)."
-    )
-    notes = [legend] if has_base else [legend, missing]
-    return [*notes, *notes_of(runs), PAPER_NOTE, *paper_notes(4)]
+    return [table]

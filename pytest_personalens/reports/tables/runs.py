@@ -11,19 +11,14 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.reports.content.markup import Table, figure, interval_text
-from pytest_personalens.results.comparison.compare import setup_differences
-from pytest_personalens.results.comparison.pairs import contrast
+from pytest_personalens.reports.content.markup import figure
 from pytest_personalens.results.means import scenario_means, scores_of
-from pytest_personalens.results.stats.paired import adjust_holm
-from pytest_personalens.results.wording import p_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pytest_personalens.core.scenario import Kind
-    from pytest_personalens.results.values.figures import PairedChange
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -63,10 +58,6 @@ def _tables() -> Mapping[str, Any]:
 
 
 SHORT: Final[dict[Kind, str]] = {"single": "SD", "multi": "MD"}
-#: The fewest scenarios with an interval. With fewer, it would be the whole scale, or appear too certain.
-_LEAST_PAIRS: Final = 3
-
-
 #: docs/explanation/protocol.md says which runs compare with the paper's.
 PAPER_NOTE: Final = (
     "The paper's rows are of 50 official users (3,283 SD and 813 MD scenarios), the official prompts, and"
@@ -92,16 +83,9 @@ class Column(NamedTuple):
         heading = self.dimension.names.paper_heading.removesuffix(".u")
         return f"{SHORT[self.kind]} {heading}{' %' if self.is_rate else ''}"
 
-    def scaled(self, value: float) -> float:
-        """Return a score or a difference for a table: in percent for a rate."""
-        return 100 * value if self.is_rate else value
-
-    def of(self, items: Sequence[Item]) -> list[Item]:
-        """Return the items of the column's kind."""
-        return [item for item in items if item.evaluation.kind == self.kind]
-
     def mean(self, items: Sequence[Item]) -> float | None:
-        return mean_of(self.of(items), self.dimension)
+        """Return the mean over the items of the column's kind."""
+        return mean_of([item for item in items if item.evaluation.kind == self.kind], self.dimension)
 
 
 def columns_of(scores: Mapping[str, Dimension]) -> list[Column]:
@@ -119,51 +103,9 @@ def mean_of(items: Sequence[Item], dimension: Dimension) -> float | None:
     return mean if mean is None or dimension is not Dimension.TASK_COMPLETION else 100 * mean
 
 
-class MeansRow(NamedTuple):
-    """The items of a row, and its name."""
-
-    name: str
-    items: Sequence[Item]
-
-    def cells(self, columns: Sequence[Column]) -> tuple[str, ...]:
-        """Return the name, and each mean with two decimals as in the paper."""
-        return (self.name, *(figure(column.mean(self.items)) for column in columns))
-
-
-def differences(
-    rows: Sequence[MeansRow], base: MeansRow, columns: Sequence[Column], title: str
-) -> Table | None:
-    """Return the difference of each of `rows` from `base` in each of `columns`; None if nothing compares.
-
-    The p-values are corrected over all of them.
-    """
-    compared: list[tuple[str, Column, PairedChange]] = []
-    for row in rows:
-        for column in columns:
-            one = contrast(column.of(base.items), column.of(row.items), column.dimension)
-            if one is not None and row is not base:
-                compared.append((row.name, column, one))
-    if not compared:
-        return None
-    adjusted = adjust_holm([one.p for _, _, one in compared])
-    note = (
-        "p: two-sided, of the paired randomization test over the users of the scenarios that both scored."
-        f" p (Holm): corrected for the {len(compared)} tests of this table; what is below 0.05 there is more"
-        " than chance at 5 %."
-    )
-    header = ("", "score", "difference", "95 %", "p", "p (Holm)", "scenarios")
-    cells = [
-        (name, column.heading, *_cells(column, one, p))
-        for (name, column, one), p in zip(compared, adjusted, strict=True)
-    ]
-    return Table(title, header, tuple(cells), (note,))
-
-
-def _cells(column: Column, one: PairedChange, adjusted: float) -> tuple[str, ...]:
-    few = one.pairs < _LEAST_PAIRS
-    low, high = (None if end is None or few else column.scaled(end) for end in (one.low, one.high))
-    change = (figure(column.scaled(one.change), signed=True), interval_text(low, high, signed=True))
-    return (*change, p_value(one.p), p_value(adjusted), f"{one.pairs:,}")
+def means_row(name: str, items: Sequence[Item], columns: Sequence[Column]) -> tuple[str, ...]:
+    """Return the name, and each mean with two decimals as in the paper."""
+    return (name, *(figure(column.mean(items)) for column in columns))
 
 
 class StoredRun(NamedTuple):
@@ -239,12 +181,3 @@ def _by_reading(run: StoredRun) -> Iterator[str]:
         }
         if any(counts.values()):
             yield f"{short} {', '.join(f'{name} {number:,}' for name, number in counts.items() if number)}"
-
-
-def setup_notes(runs: Sequence[StoredRun]) -> Iterator[str]:
-    """Yield why a difference from the first run may not be due to the assistant."""
-    first = runs[0]
-    for run in runs[1:]:
-        yield from (
-            f"{run.name} beside {first.name}: {why}." for why in setup_differences(first.results, run.results)
-        )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.evaluation import Metric, Row
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.suite import Suite
-    from pytest_personalens.results.means import Key, Pairs, TrialScores
+    from pytest_personalens.results.means import Key, Pairs
 
 #: Figures are rounded to as many places.
 PLACES: Final = 6
@@ -72,36 +72,6 @@ def changes_in(pairs: Pairs) -> list[list[Fraction]]:
 def gains(changes: Sequence[Sequence[Fraction]], dimension: Measure) -> list[list[Fraction]]:
     """Return the changes with positive numbers for improvements."""
     return [[dimension.sign * change for change in of_user] for of_user in changes]
-
-
-def contrast(base: Sequence[Item], other: Sequence[Item], dimension: Measure) -> PairedChange | None:
-    """Return the change from `base` to `other` with a two-sided p; None without a score in both.
-
-    A scenario that changed in the dataset between the two runs counts as another scenario. The test flips
-    signs with equal probability, so that a high sum is as likely as an equally low one. The two-sided p is
-    therefore twice the p of the direction that was seen. A drop is measured as a rise from `other` to `base`,
-    so that its interval comes from the same test as its p.
-    """
-    then, now = ({item.scenario_key: item.content for item in side} for side in (base, other))
-    means = pair_means(_by_test(base, dimension), _by_test(other, dimension))
-    pairs = {key: pair for key, pair in means.items() if then[key[0], key[1]] == now[key[0], key[1]]}
-    if not pairs:
-        return None
-    if dropped := dimension.sign * sum(after - before for before, after in pairs.values()) < 0:
-        pairs = {key: (after, before) for key, (before, after) in pairs.items()}
-    result = compare_pairs(dimension, pairs, improving=True)
-    change, low, high = result.change, result.low, result.high
-    if dropped:
-        change, low, high = -change, None if high is None else -high, None if low is None else -low
-    p = min(1.0, 2 * result.p)
-    return result.model_copy(update={"change": change, "low": low, "high": high, "p": p})
-
-
-def _by_test(items: Sequence[Item], dimension: Measure) -> dict[Key, TrialScores]:
-    """Return the scores of each scenario in each test; the name of an only test does not count."""
-    scores = scores_of(items, dimension)
-    single = len({key[2:] for key in scores}) == 1
-    return {key[:2] if single else key: trial_scores for key, trial_scores in scores.items()}
 
 
 def controls_of(items: Sequence[Item], suite: Suite) -> tuple[ControlFigures, ...]:

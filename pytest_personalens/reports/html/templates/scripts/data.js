@@ -117,17 +117,6 @@ function commandFor(item) {
   return [data.command, ...words.map(shellWord)].join(" ");
 }
 
-// What the browser keeps under a name, after it is given `value` if there is one; null where pages from a file may not keep
-// anything.
-function stored(name, value) {
-  try {
-    if (value !== undefined) localStorage.setItem(name, value);
-    return localStorage.getItem(name);
-  } catch {
-    return null;
-  }
-}
-
 // A link to an item: readable, and safe in any place that a link is pasted to.
 function linkTo(item) {
   return `#item=${encodeURIComponent(item.id).replace(/%2F/g, "/").replace(/%3A/g, ":")}`;

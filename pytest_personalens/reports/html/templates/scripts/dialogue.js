@@ -85,7 +85,6 @@ function bubble(words, quotes, changed = [], tag = "ins") {
   more.addEventListener("click", () => {
     element.replaceChildren(...marked(words, quotes, [], tag).flat(3));
     more.remove();
-    markHits(...article.querySelectorAll(".who, .sides"));
   });
   return [element, more];
 }

@@ -1,4 +1,4 @@
-// What ties the page together: the address, the keys, the theme, and paper.
+// What ties the page together: the address, the keys, and paper.
 
 const report = document.getElementById("report");
 const article = document.getElementById("dialogue");
@@ -46,7 +46,6 @@ function openItem(item) {
       make("button", { type: "button", "aria-label": `Previous ${DIALOGUE}`, "aria-keyshortcuts": "k", title: "k", disabled: here <= 0, onclick: step(-1) }, "↑"),
       make("button", { type: "button", "aria-label": `Next ${DIALOGUE}`, "aria-keyshortcuts": "j", title: "j", disabled: here < 0 || here + 1 >= state.rows.length, onclick: step(1) }, "↓"), copy),
     ...dialogue(item).flat());
-  markHits(...article.querySelectorAll(".who, .sides"));
   document.title = `${plain(item.scenario)} · ${TITLE}`;
   report.hidden = true;
   article.hidden = false;
@@ -67,7 +66,6 @@ function leave() {
   article.hidden = true;
   article.replaceChildren();
   report.hidden = false;
-  markHits(table.tBodies[0]);
   window.scrollTo({ top: scrolled, behavior: "instant" });
   if (state.rows.length) focusRow(state.row);
 }
@@ -158,28 +156,13 @@ function watchWidth(frame) {
   new ResizeObserver(tell).observe(frame);
 }
 
-const THEMES = ["system", "light", "dark"];
-
-function theme(name) {
-  if (name === "system") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = name;
-  document.getElementById("theme").textContent = `Theme: ${name}`;
-}
-
 function start() {
   for (const [name, label, choices] of FILTERS.filter(([name]) => name !== "status")) {
     const select = make("select", { name }, choices.map(([value, words]) => make("option", { value }, plain(words))));
     select.addEventListener("change", () => { state.filters[name] = select.value; show(); remember(); });
     document.getElementById("choices").append(make("label", {}, label, select));
   }
-  let button = THEMES.includes(stored("personalens-theme")) ? stored("personalens-theme") : "system";
-  theme(button);
-  document.getElementById("theme").addEventListener("click", () => {
-    button = THEMES[(THEMES.indexOf(button) + 1) % THEMES.length];
-    theme(button);
-    stored("personalens-theme", button);
-  });
-  for (const id of ["theme", "filters", "keys", "csv"]) document.getElementById(id).hidden = !data.items.length && id !== "theme";
+  for (const id of ["filters", "keys", "csv"]) document.getElementById(id).hidden = !data.items.length;
   search.addEventListener("input", () => { state.q = search.value; show(); rememberSoon(); });
   form.addEventListener("submit", (event) => event.preventDefault());
   document.getElementById("clear").addEventListener("click", () => {

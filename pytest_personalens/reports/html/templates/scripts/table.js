@@ -175,7 +175,6 @@ function draw(all) {
   table.tHead.replaceChildren(make("tr", { role: "row" }, heading("worst", "Status"), heading("scenario", title(ITEM)),
     columns.map((d) => heading(d.key, d.column, data.main.includes(d.key) ? "num" : "num wide")), data.hasTurns ? heading("turns", "Turns", "num wide") : null, COSTS.map(([key, label]) => heading(key, label, "num wide"))));
   table.tBodies[0].replaceChildren(...state.rows.slice(from, to).map(row));
-  markHits(table.tBodies[0]);
   drawTabs();
   const count = (n) => n.toLocaleString("en");
   const total = data.items.length;
