@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.options.gate import measure_of
 from pytest_personalens.results.gates.check import check_gates
-from pytest_personalens.results.reasons.reasons import attach_earlier, follow_moved_tests
+from pytest_personalens.results.reasons.reasons import attach_earlier, attach_replayed, follow_moved_tests
 
 if TYPE_CHECKING:
     from pytest_personalens.core.options.settings import Settings
@@ -30,7 +30,7 @@ def conclude(results: Results, s: Settings, baseline: Baseline | None) -> Result
         from pytest_personalens.results.comparison.pairs import controls_of
 
         update["controls"] = controls_of(results.items, results.of_suite)
-    results = results.model_copy(update=update)
+    results = attach_replayed(results.model_copy(update=update))
     # A cap ends a run in order, and its items are skipped. Items that could not be scored are skipped too if
     # nothing may fail the run. If no item is left, the run must not count as a success.
     nothing = not results.overall.scored and (
