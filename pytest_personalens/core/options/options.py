@@ -250,7 +250,6 @@ OPTIONS: Final = (
     Option("adopt-judge", "PATH", None, _PATH, "Keep how the judge of this run reads the anchor dialogues, and this run's scores, as the baseline PATH", "judge", "judge check", path=True, on="command line"),
     Option("check-judge", "PATH", None, _PATH, "Say whether the judge or your assistant changed since the baseline PATH; fail if the judge did", "judge", "judge check", path=True, on="command line"),
     Option("judge-votes", "N", 1, odd(99), "Votes on a verdict below its threshold, the first included; the median decides (default: 1)", "judge", "score", type="int", on="ini"),
-    Option("lost-to-user", "scored|unscored", "scored", choice("scored", "unscored"), "What a dialogue counts as whose task is not completed and whose simulated user made a fault: scored as any other (default), or unscored, which the gate valid counts", "judge", "score", on="ini"),
     Option("embedding", "SPEC", None, some("sentence-transformers:PATH or module:attribute"), "What scores texts by SBERT, in personaconv: a folder with a model, or a callable, texts to vectors (default: none, and chars is scored)", "judge", "score", on="ini"),
     Option("nltk-data", "DIR", None, _PATH, "WordNet, in personaconv, to score METEOR: its own folder, or NLTK's data (default: none, and meteor-es is scored, without synonyms)", "judge", "score", path=True, on="ini"),
     Option("anchors", "FILE", None, _PATH, "Labelled dialogues that the judge reads where it is adopted or checked (default: 24 of ours)", "judge", "judge check", path=True, on="ini"),
