@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.agents.embedded.reader.text import mentions, sentences
 from pytest_personalens.agents.embedded.user import EmbeddedUserAgent
 from pytest_personalens.agents.embedded.user.answers import questions
-from pytest_personalens.agents.embedded.user.openings import matter, opening
+from pytest_personalens.agents.embedded.user.openings import first_message, matter, opening
 from pytest_personalens.agents.embedded.user.voice import drawn_number, is_range, phrases_for, upper_first
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.datasets.world import values
@@ -67,6 +67,10 @@ def _said(manner: str, scenario: Scenario, before: Sequence[Message], own: UserT
         said = UserTurn(text) if text else own
         return said, said.content
     if manner == "terse":
+        if own.done and own.served:
+            return own._replace(content=""), ""
+        if not turn:  # the rest of a long opening comes with the second message
+            own = own._replace(content=first_message(scenario)[0])
         parts = (_short(s, opens=not turn) for s in sentences(own.content))
         return own._replace(content=" ".join(filter(None, parts)) or own.content), own.content
     start = drawn_number(scenario.id, manner)

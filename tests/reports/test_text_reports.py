@@ -163,7 +163,7 @@ FULL = results(
     ],
 )  # fmt: skip
 def test_the_outcome_in_one_line(made: Results, said: str) -> None:
-    assert findings_of(made).outcome.line == said
+    assert findings_of(made).line == said
 
 
 def hostile_results() -> Results:
@@ -245,28 +245,6 @@ def commands(lines: Sequence[str]) -> list[str]:
     """What GitHub's runner would take for commands in this output."""
     split = [part for line in lines for part in re.split("[\r\n]", line)]
     return [line for line in split if line.lstrip().startswith("::") or re.search(r"##\[", line)]
-
-
-def test_annotations_of_gates_and_items() -> None:
-    lines = github.annotation_lines(
-        FULL, root="chatbot", lines={"tests/test_bot.py::test_bot[books-3-ann]": 12}
-    )
-    assert lines == [
-        "::error title=personalens%3A gate tcr::Task completion is 0.50, below the required 0.70%0Adialogues by reason: Done. 1",
-        (
-            "::error file=chatbot/tests/test_bot.py,line=12,title=personalens%3A books-3-ann::not scored,"
-            " judge: no answer%0Atests/test_bot.py::test_bot[books-3-ann]"
-        ),
-        (
-            "::warning file=chatbot/tests/test_bot.py,title=personalens%3A books-1-ann::task not completed, p"
-            ' 1 < 2%0Aturn 1: "Done."%0Atests/test_bot.py::test_bot[books-1-ann]'
-        ),
-    ]
-    assert github.annotation_lines(results([item(p=1)], gates=(gate("p", True),))) == []
-    stopped = github.annotation_lines(results([item()], complete=False))
-    assert stopped == [
-        "::warning title=personalens::a part of the run only: it was stopped, or shards are missing; no gate is decided"
-    ]
 
 
 def test_annotations_are_escaped_and_few() -> None:

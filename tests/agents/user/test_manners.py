@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatch
+from statistics import median
 from typing import TYPE_CHECKING
 
 import pytest
@@ -48,8 +49,8 @@ def test_a_manner_changes_the_words_and_no_fact(manner: str) -> None:
 
 
 def test_each_manner_speaks_as_it_is_called() -> None:
-    plain, terse = messages("")[0], messages("terse")[0]
-    assert len(terse) < len(plain) and all(FACTS[name] in terse for name in ("to", "out", "back"))
+    plain, (terse, rest, *_) = messages("")[0], messages("terse")
+    assert FACTS["to"] in terse and all(FACTS[name] in rest for name in ("out", "back"))
     assert not re.search(r"\b(?:please|hello|hi|would like|want to)\b", terse, re.IGNORECASE)
     vague, told, *_ = messages("vague")
     assert "flights" in vague and FACTS["to"] not in vague and FACTS["to"] in told
@@ -57,6 +58,12 @@ def test_each_manner_speaks_as_it_is_called() -> None:
     first, second, *_ = messages("changes-mind")
     assert FACTS["out"] not in first and FACTS["out"] in second
     assert messages("digresses")[0].startswith(plain) and messages("impatient")[0].startswith(plain)
+
+
+def test_a_terse_user_opens_as_short_as_people_and_leaves_without_thanks() -> None:
+    dialogues = [said(scenario, f"I've done it: {scenario.task.intent}", "terse") for scenario in SCENARIOS]
+    assert median(len(dialogue.messages[0].content.split()) for dialogue in dialogues) <= 14
+    assert {"silence"} <= {dialogue.end for dialogue in dialogues} <= {"silence", "unserved"}
 
 
 def test_who_changed_their_mind_objects_if_the_old_value_stays() -> None:

@@ -13,7 +13,7 @@ from pytest_personalens.agents.embedded.reader.statements import FIRM, Statement
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, plain
 from pytest_personalens.agents.embedded.user import voice
 from pytest_personalens.agents.embedded.user.answers import Answer, Answers, options, questions
-from pytest_personalens.agents.embedded.user.openings import opening
+from pytest_personalens.agents.embedded.user.openings import first_message, is_short, opening
 from pytest_personalens.agents.embedded.user.voice import (
     Speaker,
     SpeechlessError,
@@ -55,6 +55,11 @@ class NextTurn:
         self.reading = Reading(scenario, Dialogue(messages=tuple(transcript)))
         self.mine = [m.content for m in transcript if m.role == "user"]
         self.theirs = [m.content for m in transcript if m.role == "assistant"]
+        first, rest = first_message(scenario) if any(map(is_short, self.mine[:1])) else ("", "")
+        parted = bool(rest) and self.mine[0] == first
+        #: What is left of an opening in two messages, and what the user said after it.
+        self.rest = rest if parted and len(self.mine) == 1 else ""
+        self.later = self.mine[2 if parted else 1 :]
         self.last = self.theirs[-1] if self.theirs else ""
         key = f"{scenario.id}\x1f{len(transcript)}\x1f{self.last}"
         self.speaker = Speaker(key, manner(scenario), self.mine)
@@ -64,6 +69,8 @@ class NextTurn:
         """Return the turn; a user who has nothing new to say leaves."""
         served = self._is_served and not self._is_tired
         try:
+            if self.rest:
+                return UserTurn(" ".join([*self._answered(corrected=True), self.rest]))
             objections = [] if self._is_tired else self._objections()
             answers = [] if self._is_tired else self._answered(corrected=bool(objections))
             if text := " ".join([*objections, *answers]) or ("" if self._is_tired else self._request()):
@@ -139,7 +146,7 @@ class NextTurn:
     def _objected(self, fact: Fact) -> bool:
         """True if a message after the opening says the fact and turns something down."""
         value = first_person(voice.spoken(fact))
-        return any(_TURNS_DOWN.search(text) and mentions(value, text) for text in self.mine[1:])
+        return any(_TURNS_DOWN.search(text) and mentions(value, text) for text in self.later)
 
     def _against(self) -> Iterator[tuple[str, str]]:
         """Yield the user's value and the other one, where a reply goes against a preference of the task.
@@ -158,7 +165,7 @@ class NextTurn:
                 yield value, other
 
     def _has_said(self, phrase: str) -> bool:
-        return any(mentions(phrase, text) for text in self.mine[1:])
+        return any(mentions(phrase, text) for text in self.later)
 
     def _as_said(self, said: str) -> str:
         """Return folded words as the last reply has them, with their capitals."""
@@ -169,7 +176,8 @@ class NextTurn:
         """Return the answers to the questions of the last reply, what the user knows before the rest."""
         asked = questions(self.last, self._listing)
         about = [q for q in asked if q.wants not in ("consent", "start", "more")]
-        found = list(dict.fromkeys(a for q in about for a in self.answers.to(q, self._listing)))
+        answers = dict.fromkeys(a for q in about for a in self.answers.to(q, self._listing))
+        found = [a for a in answers if not (a.value and mentions(a.value, self.rest))]
         lines = [self._told(told)] if (told := [a for a in found if a.of][:_MOST_ANSWERS]) else []
         rest = [a for a in found if not a.of and (not lines or a.bank == "option")][:1]
         lines += [self.speaker.say(a.bank, v=a.value, o=a.value) for a in rest]
@@ -185,7 +193,8 @@ class NextTurn:
 
     def _told(self, told: Sequence[Answer]) -> str:
         """Return one sentence that tells facts and preferences."""
-        told = [a for a in told if not any(a != b and a.value in b.value for b in told)]
+        once = {a.value: a for a in reversed(told)}  # two facts may have the same value
+        told = [a for v, a in reversed(once.items()) if not any(v != other and v in other for other in once)]
         said = ["just me" if a.bank == "tell_alone" else _BEFORE_KIND.get(a.bank, "") + a.value for a in told]
         if len(told) > 1:
             return self.speaker.say("several", v=f"{', '.join(said[:-1])} and {said[-1]}")
@@ -250,7 +259,7 @@ class NextTurn:
         return "" if self.speaker.has_said(bank) else self.speaker.say(bank)
 
     def _was_asked(self, part: GoalPart) -> bool:
-        return any(fold(_asked_for(part)) in fold(text) for text in self.mine[1:])
+        return any(fold(_asked_for(part)) in fold(text) for text in self.later)
 
 
 def _asked_for(part: GoalPart) -> str:

@@ -14,6 +14,25 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
 
 _TRIES: Final = 12
+#: The words of a first message: at least, at most, and how many more it may have where a sentence or a clause
+#: ends there.
+_LEAST, _SHORT, _WHOLE, _CLAUSE = 5, 14, 4, 2
+_BREAKS: Final = (
+    (re.compile(r"(?<=[.?!]) "), _SHORT + _WHOLE),
+    (re.compile(r"[,:;] (?!where|who|whose|which|that|and\b)"), _SHORT + _CLAUSE),
+    (
+        re.compile(r",? (?=(?:because|since|so that|before|with|for|from|on|at|and|to a|about) )"),
+        _SHORT + _CLAUSE,
+    ),
+)
+#: Words after which more has to come, and what is not to be torn apart.
+_OPEN_END: Final = re.compile(
+    r"(?:^|[\s,])(?:where|when|what|who|which|that|out|back|around|something|one|two|an?|the|I|I want|look|know"
+    r"|is|be|keep|kept|get|go|ask|help me|talk|think|hear|far|early|event)$"
+)
+_TOGETHER: Final = re.compile(
+    r"\blet\b.+?\bknow\b|\bget\b.+?\bunder control\b|\bturn\b.+?\binto\b|\bbetween\b.+?\band\b", re.IGNORECASE
+)
 _WANT: Final = re.compile(r"you (?:want|would like|wish|'d like|need|have) to ", re.IGNORECASE)
 #: Actions that another person can help with. Nobody needs help to "hear what is on".
 _HELPABLE: Final = re.compile(r"(?:book|find|compare|set|plan|change|move|cancel|choose|make|put|sort|swap|exchange|rent|prepare|get|replace|return|organi[sz]e|surprise|write|invite|pick|buy|fix)\b")  # fmt: skip
@@ -26,8 +45,38 @@ _ASIDE: Final = re.compile(r"\s*\([^)]*\)|,? (?:(?:while |by )?(?:also )?(?:cons
     r"|aligning|(?:that|which) (?:best )?(?:match|fit|suit|align|meet|cater)(?:e?s)?|matching|suited|(?:at|in|from|with|within) your (?:preferred|favou?rite|desired|specified))\b.*")  # fmt: skip
 
 
+def first_message(scenario: Scenario) -> tuple[str, str]:
+    """Return the user's first message, as short as people's, and what it adds in its second one.
+
+    They are the opening in two parts; the second is empty where the opening is short, or has no place to part.
+    """
+    text = opening(scenario)
+    if len(text.split()) <= _SHORT:
+        return text, ""
+    whole = [*_Secret(scenario).said_in(text), *(match.span() for match in _TOGETHER.finditer(text))]
+    for pattern, most in _BREAKS:
+        found = [
+            match
+            for match in pattern.finditer(text)
+            if _LEAST <= len(text[: match.start()].split()) <= most
+            and not _OPEN_END.search(text[: match.start()])
+            and not any(start < match.end() and match.start() < end for start, end in whole)
+        ]
+        if found:
+            head = text[: found[-1].start()]
+            end = "?" if text.endswith("?") and "." not in head else "."
+            rest = text[found[-1].end() :].removeprefix("when ")
+            return head.rstrip(".?!") + end, f"{upper_first(rest).rstrip('.?! ')}."
+    return text, ""
+
+
+def is_short(text: str) -> bool:
+    """True if a text may be a first message that leaves something to the second."""
+    return len(text.split()) <= _SHORT + _WHOLE
+
+
 def opening(scenario: Scenario, first: int = 0) -> str:
-    """Return the opening, as short as a person would write it; another number `first` gives other words."""
+    """Return the whole opening; another number `first` gives other words."""
     secret = _Secret(scenario)
     wishes = [s for sentence in sentences(_plain(scenario.task.intent)) if (s := _told_of(sentence, secret))]
     for attempt in range(first, first + _TRIES if wishes else 0):
@@ -66,6 +115,10 @@ class _Secret:
         for words in self._said:
             text = text.replace(words, "...")
         return any(mentions(value, text) for value in self._values)
+
+    def said_in(self, text: str) -> list[tuple[int, int]]:
+        """Return where a text says facts."""
+        return [m.span() for words in self._said if words for m in re.finditer(re.escape(words), text)]
 
     def is_needed(self, text: str) -> bool:
         """True if a text tells what an assistant has to know: a fact, a number or a name."""

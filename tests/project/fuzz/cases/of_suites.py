@@ -64,11 +64,11 @@ def _spoilt(setup: Setup, path: Path, read: Callable[[Path], object]) -> str:
 
 def arcs(setup: Setup) -> Case:
     """A file of arcs, in a run of the suite memory whose judge says what it is told to."""
+    from pytest_personalens.suites.memory.arcs import KINDS
     from pytest_personalens.suites.memory.files import read_arcs
 
     _any_assistant(setup)
-    kinds = ("recall", "revise", "whose", "apart", "restraint", "abstain")
-    kind = setup.rng.choice(kinds) if setup.mutates else kinds[0]
+    kind = setup.rng.choice(KINDS) if setup.mutates else KINDS[0]
     source = tomllib.loads((ROOT / f"data/suites/memory/{kind}.toml").read_text(encoding="utf-8"))
     few: dict[str, Any] = {**source, "arcs": setup.rng.sample(source["arcs"], 3)}
     path = setup.write(f"arcs/{kind}.toml", toml(few))
