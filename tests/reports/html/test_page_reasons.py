@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.reports.content.findings import command_line, thresholds_in_force
+from pytest_personalens.reports.content.findings import command_line
 from pytest_personalens.reports.html.page import html_page, write_html
 from pytest_personalens.results.values.results import Provenance
 from tests.support.browser import Page, axe_source
@@ -264,14 +263,6 @@ def told(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Reposito
         conftest="import pytest\n\n\n@pytest.fixture\ndef personalens_assistant(personalens_context):\n    return lambda messages: 'I have booked it.'\n"
     )
     return repository
-
-
-def test_thresholds_in_force_are_those_of_the_suite_unless_others_are_asked_for() -> None:
-    results = rich_results(2)
-    read = {"dimensions": [Dimension.TASK_COMPLETION.value, Dimension.PERSONALIZATION.value]}
-    assert thresholds_in_force(read, results.of_suite) == "tc >= 1, p >= 2"
-    asked = {**read, "threshold": [["personalization", 3]]}
-    assert thresholds_in_force(asked, results.of_suite) == "tc >= 1, p >= 3"
 
 
 @pytest.mark.slow
