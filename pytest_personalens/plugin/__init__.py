@@ -45,6 +45,8 @@ __all__ = [  # pytest finds these here by name
 _NO_SAMPLE = (
     "personalens: give --personalens-sample N (or personalens_sample in the configuration) to run this"
 )
+#: The key of a worker's output that says which gates it cannot decide.
+_UNDECIDED = "personalens_undecided"
 _TWO_SNAPSHOTS = (
     "personalens: pytest-snapshot and syrupy, which is installed with personalens, have the option"
     " --snapshot-update both, and pytest cannot start with the two; run with -p no:syrupy (personalens works"
@@ -190,11 +192,21 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         from pytest_personalens.plugin.options.option_checks import undecided_gates
 
         if keys := undecided_gates(config):
-            raise input_error(
+            text = (
                 f"{keys[0]}: no gate can be decided without a sample; give --personalens-sample N, or set"
-                f" personalens_sample beside it; -o {keys[0]}= runs the other tests alone",
-                code="PL108",
+                f" personalens_sample beside it; -o {keys[0]}= runs the other tests alone"
             )
+            if not is_worker(config):
+                raise input_error(text, code="PL108")
+            config.workeroutput[_UNDECIDED] = text  # type: ignore[attr-defined]
+
+
+@pytest.hookimpl(optionalhook=True)
+@errors_in_one_line()
+def pytest_testnodedown(node: Any) -> None:
+    # xdist takes a usage error of a worker for a fault of its own.
+    if text := (getattr(node, "workeroutput", None) or {}).get(_UNDECIDED):
+        raise input_error(text, code="PL108")
 
 
 @pytest.hookimpl(optionalhook=True)

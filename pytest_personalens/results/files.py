@@ -24,9 +24,9 @@ from pytest_personalens.results.comparison.baseline import (
     terms_of,
 )
 from pytest_personalens.results.comparison.pairs import controls_of, trials_of
-from pytest_personalens.results.conclusion import Requirements, conclude
+from pytest_personalens.results.conclusion import conclude
 from pytest_personalens.results.gates.check import check_again
-from pytest_personalens.results.gates.gate_expressions import with_groups
+from pytest_personalens.results.gates.gate_expressions import check_expressions, with_groups
 from pytest_personalens.results.summary import FACTS, summarize
 from pytest_personalens.results.values.results import read_results, write_json
 
@@ -237,10 +237,11 @@ def merge(
         }
     )
     settings = settings._replace(save_baseline=None if save_baseline is None else str(save_baseline))
-    requirements = Requirements.of(settings, _baseline(settings, results) if results.complete else None)
+    check_expressions(settings)
+    baseline = _baseline(settings, results) if results.complete else None
     domains = {domain for item in items for domain in item.evaluation.domains} | set(results.of_suite.domains)
-    gates = with_groups(requirements.gates, sorted(domains), results.of_suite.kinds)
-    return conclude(results, requirements._replace(gates=gates))
+    gates = with_groups(settings.gate, sorted(domains), results.of_suite.kinds)
+    return conclude(results, settings._replace(gate=gates), baseline)
 
 
 def _baseline(settings: Settings, results: Results) -> Baseline | None:

@@ -25,6 +25,7 @@ from pytest_personalens.reports.content.explanation import (
 from pytest_personalens.reports.html.payload import payload
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.results.reasons.explanation import explanations
+from pytest_personalens.results.reasons.reasons import attach_replayed
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.item import Earlier, Item
@@ -100,6 +101,14 @@ SAME = run(
         for user in ("ann", "ben", "cleo")
     )
 )
+
+
+def test_records_that_are_replayed_as_they_are_tell_no_change() -> None:
+    replayed = [one.model_copy(update={"earlier": None, "record": "replayed"}) for one in MOVED.items]
+    told = explanations(attach_replayed(run(*replayed)))[0]
+    assert reasons_of(told) == "asks for what is known 3, goes against what is known 2"
+    mixed = explanations(attach_replayed(run(MOVED.items[1], *replayed[2:])))[0]
+    assert reasons_of(mixed) == "asks for what is known 2 (+1); change since the baseline"
 
 
 def test_a_reason_names_what_is_known_and_what_was_done() -> None:

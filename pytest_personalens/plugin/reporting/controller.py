@@ -30,7 +30,7 @@ from pytest_personalens.plugin.reporting.reported import (
 )
 from pytest_personalens.plugin.running.keys import RUN, STOPPED
 from pytest_personalens.reports.files import WrittenFiles
-from pytest_personalens.results.conclusion import Requirements, conclude
+from pytest_personalens.results.conclusion import conclude
 from pytest_personalens.results.files import keep_last
 from pytest_personalens.results.gates.check import judge_gate
 from pytest_personalens.results.gates.gate_expressions import with_groups
@@ -74,7 +74,7 @@ class Controller:
         self._outputs = Outputs(config, settings)
         self._red = RedGates({})
         self._printed = PrintedFailures(None if config.get_verbosity() > 0 else _MOST_IN_FULL)
-        self._requirements = Requirements.of(settings, baseline_of_run(config, settings))
+        self._gates, self._baseline = settings.gate, baseline_of_run(config, settings)
         self._session: pytest.Session | None = None
         self._judge_check: JudgeCheck | None = None
         if settings.adopt_judge or settings.check_judge:
@@ -96,17 +96,15 @@ class Controller:
         # which starts the workers.
         run = self._run
         try:
-            self._requirements = self._requirements._replace(
-                gates=with_groups(self._requirements.gates, run.dataset.domains(), run.suite.kinds)
-            )
-            run.refuse_undecidable(self._requirements.gates)
+            self._gates = with_groups(self._gates, run.dataset.domains(), run.suite.kinds)
+            run.refuse_undecidable(self._gates)
             # On a cluster, only the workers may have the key.
             if self._settings.executor is None and not self._config.option.collectonly:
                 run.participants.called.refuse_unready(models=self._settings.may_spend)
         except PersonalensError as error:
             raise input_error(str(error), code=error.code) from None
-        if self._requirements.baseline is not None:
-            refuse_baseline(self._requirements.baseline, run)
+        if self._baseline is not None:
+            refuse_baseline(self._baseline, run)
         if self._judge_check is not None:
             self._judge_check.admit(self._config, run)
 
@@ -297,7 +295,9 @@ class Controller:
             more["provenance"] = provenance_of(self._config.rootpath)
         results = results.model_copy(update=more)
         # A shard is only a part of a run. The merge of all parts draws the conclusions.
-        return conclude(results, self._requirements) if self._settings.shard is None else results
+        if self._settings.shard is not None:
+            return results
+        return conclude(results, self._settings._replace(gate=self._gates), self._baseline)
 
     def _write(self) -> None:
         if self._results is None:

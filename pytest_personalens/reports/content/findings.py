@@ -187,25 +187,20 @@ class Sentence(NamedTuple):
     filter: str = ""
 
 
-class Outcome(NamedTuple):
-    """How the run ended: in a word for the page, in a line of plain text, and in sentences that say why."""
+class Findings(NamedTuple):
+    """What a run came to. Texts are plain; without any to tell, each is empty.
+
+    `word` says how it ended, for the page; `line` too, for plain text; `reasons` say why. `scores` has the
+    main means, with their changes since the baseline. `crashes` says in how many dialogues the assistant
+    failed, and `ways` of what. `failed_gates` are the gates that failed, each loss once. `notes` are what a
+    reader of the figures must know, without capital and full stop, by what they are about. `trust` says how
+    far the verdicts of the judge can be trusted.
+    """
 
     state: State
     word: str
     line: str
     reasons: tuple[Sentence, ...]
-
-
-class Findings(NamedTuple):
-    """What a run came to. Texts are plain; without any to tell, each is empty.
-
-    `scores` has the main means, with their changes since the baseline. `crashes` says in how many dialogues
-    the assistant failed, and `ways` of what. `failed_gates` are the gates that failed, each loss once.
-    `notes` are what a reader of the figures must know, without capital and full stop, by what they are
-    about. `trust` says how far the verdicts of the judge can be trusted.
-    """
-
-    outcome: Outcome
     scores: str
     crashes: str
     ways: tuple[str, ...]
@@ -227,7 +222,7 @@ def findings_of(results: Results) -> Findings:
     told = [one for one in losses if one.gate.value is not None or not unscored]
     judged = any(one.measure is not None and one.gate.value is not None for one in losses)
     return Findings(
-        outcome=_outcome(results, losses, told, f"{crashes}: {'; '.join(ways)}" if crashes else ""),
+        *_outcome(results, losses, told, f"{crashes}: {'; '.join(ways)}" if crashes else ""),
         scores=_scores_text(results),
         crashes=crashes,
         ways=ways,
@@ -246,7 +241,11 @@ def unscored_text(results: Results, cause: str) -> str:
     return f"not scored: {results.uncounted[cause]}, {CAUSES[cause]}{kept}"  # type: ignore[index]
 
 
-def _outcome(results: Results, losses: list[Explanation], told: list[Explanation], crashes: str) -> Outcome:
+#: The first four fields of `Findings`.
+_Outcome = tuple[State, str, str, tuple[Sentence, ...]]
+
+
+def _outcome(results: Results, losses: list[Explanation], told: list[Explanation], crashes: str) -> _Outcome:
     low = [] if results.report_only else [_loss(explained) for explained in losses]
     sentences = [Sentence(_gate_text(explained, results)) for explained in told]
     failed, lost = sum(item.failed for item in results.items), len(results.lost)
@@ -262,10 +261,10 @@ def _outcome(results: Results, losses: list[Explanation], told: list[Explanation
             reasons.append(Sentence(tests, "status=failed&control=all"))
         reasons += [Sentence(f"{lost:,} tests were lost with their workers")] * bool(lost)
         reasons += [] if results.complete else [stopped]
-        return Outcome("failed", "Failed", f"FAILED: {'; '.join(parts)}", tuple(reasons))
+        return "failed", "Failed", f"FAILED: {'; '.join(parts)}", tuple(reasons)
 
-    def outcome(state: State, word: str, line: str, why: str, *more: Sentence) -> Outcome:
-        return Outcome(state, word, line, (*first, Sentence(f"{capital(why)}."), *more))
+    def outcome(state: State, word: str, line: str, why: str, *more: Sentence) -> _Outcome:
+        return state, word, line, (*first, Sentence(f"{capital(why)}."), *more)
 
     if not results.complete:
         return outcome("open", "Incomplete", "not decided: a part of the run only", INCOMPLETE)

@@ -8,7 +8,7 @@ from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.content.findings import capital
 from pytest_personalens.reports.content.kind_tables import by_distance
 from pytest_personalens.results.means import Estimate, estimate, item_scores
-from pytest_personalens.results.reasons.reasons import COSTS, earlier_of, reason_counts
+from pytest_personalens.results.reasons.reasons import COSTS, reason_counts
 from pytest_personalens.results.wording import control_names, ends_text
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class ReasonChart(NamedTuple):
 def reason_charts(results: Results) -> list[ReasonChart]:
     """Return the reasons on each reading that has any, personalization first."""
     charts, first = [], Dimension.PERSONALIZATION
-    sources = {earlier.source for item in results.own if (earlier := earlier_of(item)) is not None}
+    sources = {earlier.source for item in results.own if (earlier := item.earlier) is not None}
     since = " and ".join(_SINCE[source] for source in sorted(sources))
     for measure in sorted((m for m in results.of_suite.measures if m in COSTS), key=lambda m: m != first):
         if counts := sorted(reason_counts(results.own, measure), key=lambda r: -r.dialogues):

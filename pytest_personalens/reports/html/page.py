@@ -152,7 +152,7 @@ def _figures(results: Results) -> dict[str, Any]:
         "dialogue": suite.dialogue,
         "dialogues_title": f"{suite.dialogue}s".capitalize(),
         "judged_by": suite.judged_by,
-        "headline": findings.outcome,
+        "headline": findings,
         "begin_with": [
             (case.item.nodeid, case_title(case, results.scenarios.get(case.item.evaluation.scenario)))
             for case in findings.cases

@@ -168,8 +168,8 @@ def _brief(results: Results, link: str) -> Iterator[Section]:
 def _head(results: Results, link: str, *, dialogues: int | None = None) -> Iterator[Section]:
     """What happened and why, with at most so many dialogues, and where to go on."""
     findings = findings_of(results)
-    outcome, sign = findings.outcome, {"failed": "❌", "passed": "✅", "open": "⚠️"}
-    headline = f"## {sign[outcome.state]} personalens {escape(outcome.line.replace('->', '→'), 400)}"
+    sign = {"failed": "❌", "passed": "✅", "open": "⚠️"}
+    headline = f"## {sign[findings.state]} personalens {escape(findings.line.replace('->', '→'), 400)}"
     scores = ["", f"**{escape(findings.scores)}**"] if findings.scores else []
     yield Section((headline, *scores, "", _about(results, findings)))
     if findings.crashes:

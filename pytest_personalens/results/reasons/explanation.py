@@ -11,7 +11,6 @@ from pytest_personalens.results.reasons.reasons import (
     commonest_sentences,
     costs_of,
     counted_codes,
-    earlier_of,
     reason_counts,
     score_before,
     verdict_on,
@@ -81,8 +80,7 @@ def worst_cases(items: Sequence[Item], measure: Measure, lead: CountedCode | Non
 
 def _new_costs(item: Item, verdict: Verdict, lead: CountedCode | None) -> tuple[Reason, ...]:
     costs = sorted(costs_of(verdict), key=lambda reason: reason.code != lead)
-    earlier = earlier_of(item)
-    then = () if earlier is None else earlier.reasons.get(verdict.dimension, ())
+    then = () if item.earlier is None else item.earlier.reasons.get(verdict.dimension, ())
     return tuple(reason for reason in costs if reason.code not in then)
 
 
@@ -114,8 +112,7 @@ def costly_exchange(item: Item, verdict: Verdict, lead: CountedCode | None = Non
     replies = [turn for turn, message in enumerate(messages) if message.role == "assistant"]
     if not replies:
         return None
-    earlier = earlier_of(item)
-    before = () if earlier is None else earlier.messages
+    before = () if item.earlier is None else item.earlier.messages
     costs = costs_of(verdict)
     named: list[int | None] = [r.turn for r in costs if r.code == lead and r.turn in replies]
     if before and costs and not _new_costs(item, verdict, lead):
@@ -220,7 +217,7 @@ def explanations(results: Results) -> tuple[Explanation, ...]:
 
 def _explained(results: Results, gate: Gate, group: str, measure: Measure | None) -> Explanation:
     items, moved = members(results.own, group), None
-    since = next((earlier.source for item in items if (earlier := earlier_of(item)) is not None), "")
+    since = next((earlier.source for item in items if (earlier := item.earlier) is not None), "")
     if measure is not None and gate.kind == "floor":
         moved = _mean_change(items, measure)
     elif gate.kind == "regression" and results.comparison is not None:

@@ -29,17 +29,26 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values.results import Results
 
 
-def earlier_of(item: Item) -> Earlier | None:
-    """Return what is known of the item before this run; that of a replayed record is what it is now."""
-    if item.earlier is None and item.record == "replayed" and item.evaluation.scored:
+def attach_replayed(results: Results) -> Results:
+    """Return the results, where records hold other dialogues, with what the replayed ones were: as now.
+
+    Where all records are replayed, nothing is known of before.
+    """
+    if all(item.earlier is None for item in results.own):
+        return results
+
+    def attached(item: Item) -> Item:
+        if item.earlier is not None or item.record != "replayed" or not item.evaluation.scored:
+            return item
         verdicts = item.evaluation.verdicts
-        return Earlier(source="record", scores=scores_in(verdicts), reasons=codes_in(verdicts))
-    return item.earlier
+        earlier = Earlier(source="record", scores=scores_in(verdicts), reasons=codes_in(verdicts))
+        return item.model_copy(update={"earlier": earlier})
+
+    return results.model_copy(update={"items": tuple(map(attached, results.items))})
 
 
 def score_before(item: Item, measure: Measure) -> Score | None:
-    earlier = earlier_of(item)
-    return None if earlier is None else earlier.scores.get(measure)
+    return None if item.earlier is None else item.earlier.scores.get(measure)
 
 
 def follow_moved_tests(baseline: Baseline, results: Results) -> Baseline:
@@ -154,7 +163,7 @@ def reason_counts(items: Sequence[Item], measure: Measure) -> tuple[ReasonCount,
     scored, now = [item for item, _ in read], [counted_codes(verdict) for _, verdict in read]
     then = [
         None
-        if (earlier := earlier_of(item)) is None or not earlier.scores
+        if (earlier := item.earlier) is None or not earlier.scores
         else _counted(earlier.reasons.get(measure, ()), measure, earlier.scores.get(measure))
         for item in scored
     ]
@@ -281,6 +290,6 @@ def limits_note(results: Results) -> str:
     broken = next((reason for reason in counts if reason.code == _BROKEN), None)
     if broken is None:
         return ""
-    since = next((earlier.source for item in results.own if (earlier := earlier_of(item)) is not None), "")
+    since = next((earlier.source for item in results.own if (earlier := item.earlier) is not None), "")
     change = f" ({broken.change:+d} {_SINCE[since]})" if since and broken.change is not None else ""
     return f"breaks a hard limit in {count(broken.dialogues, results.of_suite.dialogue)}{change}"

@@ -72,6 +72,13 @@ def test_a_question_is_answered_by_what_the_user_knows(task: str, reply: str, te
     assert all(re.search(told, text, re.IGNORECASE) for told in tells), (text, tells)
 
 
+def test_two_facts_with_one_value_are_told_once() -> None:
+    person = next(s for s in of_task("hotels-3") if s.user == "aroha")
+    days = [fact.says for fact in person.task.facts if fact.kind == "date" and fact.known != "open"]
+    text = said(person, "Which dates are we talking about?")
+    assert len(days) > len({*days}) and text.count(days[0]) == 1
+
+
 def test_an_either_or_question_is_answered_by_one_of_the_two() -> None:
     for person in SCENARIOS:
         text = said(person, "Shall I send it by courier or by post?").lower()

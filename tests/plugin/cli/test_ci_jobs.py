@@ -78,7 +78,8 @@ class Job:
         runner = {
             "GITHUB_ACTIONS": "true", "GITHUB_API_URL": self.api.url, "GITHUB_REPOSITORY": "acme/bot",
             "GITHUB_REF": "refs/pull/7/merge", "GITHUB_TOKEN": "s3cret", "GITHUB_OUTPUT": str(self.outputs),
-            "GITHUB_STEP_SUMMARY": str(self.summary), "BASELINE": ".personalens-baseline.json", "REFRESH": "false",
+            "GITHUB_STEP_SUMMARY": str(self.summary), "BASELINE": ".personalens-baseline.json",
+            "EVENT": "pull_request", "REF": "refs/pull/7/merge", "DEFAULT_BRANCH": "main",
             "SAMPLE": "4", "GATE": "", "ARGS": "-p no:cacheprovider", "NAME": "run", "MAX_AGE": "30", "NAMED": "false",
             "COMMENT": "true",
         }  # fmt: skip
@@ -99,8 +100,10 @@ def job(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 def test_the_action_saves_a_baseline_on_main_and_compares_a_pull_request_with_it(job: Job) -> None:
     first = job.github("Run", GATE="tcr >= 0")
     assert "::warning title=personalens::There is no baseline" in first.stdout
-    assert job.outputs.read_text() == "exit-code=0\n"
-    assert job.github("Run", GATE="tcr >= 0", REFRESH="true", GITHUB_REF="refs/heads/main").returncode == 0
+    assert job.outputs.read_text() == "exit-code=0\nsaved=false\n"
+    job.outputs.unlink()
+    assert job.github("Run", GATE="tcr >= 0", EVENT="push", REF="refs/heads/main").returncode == 0
+    assert job.outputs.read_text() == "exit-code=0\nsaved=true\n"
     assert (job.repo.path / ".personalens-baseline.json").is_file()
     compared = job.github("Run", GATE="tcr >= 0")
     assert "compared with .personalens-baseline.json: 4 scenarios" in compared.stdout
@@ -133,7 +136,7 @@ def test_arguments_that_cannot_be_read_end_the_step(job: Job) -> None:
     assert done.stdout == "::error title=personalens::The input args cannot be read: No closing quotation\n"
     assert not job.outputs.exists(), "no run took place without them"
     assert job.github("Run", ARGS=" ", GATE="tcr >= 0").returncode == 0
-    assert job.outputs.read_text() == "exit-code=0\n"
+    assert job.outputs.read_text().startswith("exit-code=0\n")
 
 
 def test_arguments_under_which_nothing_is_tested_are_no_success(job: Job) -> None:
@@ -152,6 +155,7 @@ def test_arguments_under_which_nothing_is_tested_are_no_success(job: Job) -> Non
         ({"COMMENT": "yes"}, "The input comment must be true or false, not 'yes'"),
         ({"MAX_AGE": "a month"}, "The input max-baseline-age must be a number of days, not 'a month'"),
         ({"NAME": "a/b"}, "The input name must be up to 60 letters, *, not 'a/b'"),
+        ({"NAME": "a\n::debug::b"}, "The input name must be up to 60 letters, *, not 'a ::debug::b'"),
         ({"SAMPLE": ""}, ""),
         ({"GATE": " "}, ""),
         ({"PYTHON": "no-python"}, ""),
@@ -166,6 +170,26 @@ def test_an_input_that_cannot_be_meant_ends_the_job(job: Job, given: dict[str, s
         assert job.outputs.read_text() == "exit-code=4\n"
     else:
         assert done.returncode == 4
+
+
+@pytest.mark.parametrize(
+    ("event", "ref"),
+    [
+        *((event, "refs/heads/main") for event in ("pull_request_target", "workflow_run", "issue_comment")),
+        ("push", "refs/tags/main"),
+        ("push", "refs/heads/other"),
+    ],
+)
+def test_a_run_that_may_be_of_somebodys_change_saves_no_baseline(job: Job, event: str, ref: str) -> None:
+    """Such an event is one of the default branch, and the checkout before it may be of a pull request."""
+    python = job.repo.path / "python"
+    python.write_text(f'#!{BASH}\n[ "$1" = -c ] && exec {sys.executable} "$@"\necho "$@"\n')
+    python.chmod(0o755)
+    done = job.github("Run", PYTHON=str(python), EVENT=event, REF=ref)
+    assert "--personalens-sample 4" in done.stdout
+    assert "--personalens-save-baseline" not in done.stdout
+    saved = job.github("Run", PYTHON=str(python), EVENT="push", REF="refs/heads/main")
+    assert "--personalens-save-baseline .personalens-baseline.json" in saved.stdout
 
 
 @pytest.mark.slow

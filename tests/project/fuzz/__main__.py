@@ -19,14 +19,14 @@ from tests.project.fuzz.base import free_port, make_base
 from tests.project.fuzz.case import Case, Setup
 from tests.project.fuzz.kinds import KINDS, kind_of
 from tests.project.fuzz.oracle import FAULTS, OF_PYTEST, ending, faults
-from tests.project.fuzz.runner import Outcome, Runner
+from tests.project.fuzz.runner import PLAIN_PATIENCE, Outcome, Runner
 from tests.support.processes.preloaded import import_package
 
 CASES: Final = 1500
 SEED: Final = "personalens"
 #: How often pytest is run without the plugin, where it is to be seen if it breaks by itself: workers race.
 _PLAIN_RUNS: Final = 3
-_ENDINGS: Final = ("refused", "failed", "passed")
+_ENDINGS: Final = ("refused", "failed", "passed", "others' own")
 
 
 class Fuzzer:
@@ -76,7 +76,7 @@ class Fuzzer:
         setup = Setup(self._base, folder, Random())
         setup.write("conftest.py", case.hook)
         setup.write("test_bot.py", "def test_one():\n    pass\n\n\ndef test_other():\n    pass\n")
-        found = faults(plain, self.runner.run(plain, folder, good=False))
+        found = faults(plain, self.runner.run(plain, folder, good=False, patience=PLAIN_PATIENCE))
         shutil.rmtree(folder.parent)
         return not found.keys().isdisjoint(OF_PYTEST)
 
@@ -115,10 +115,11 @@ def main() -> int:
         counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
         for number in numbers:
             kind, case, outcome, place = fuzzer.run(number)
-            found = faults(case, outcome)
+            found, end = faults(case, outcome), ending(outcome)
             if not found.keys().isdisjoint(OF_PYTEST) and fuzzer.is_of_pytest(case):
                 found = {fault: shown for fault, shown in found.items() if fault not in OF_PYTEST}
-            counts[kind].update(["cases", *(found or [ending(outcome)])])
+                end = "others' own"
+            counts[kind].update(["cases", *(found or [end])])
             for fault, shown in found.items():
                 only = f" --kind {shlex.quote(options.kind)}" if options.kind else ""
                 again = (

@@ -21,6 +21,8 @@ from tests.project.fuzz.case import DEVICES, Case
 #: So many times what a control takes, a case may take. Where it takes longer, the control is run once more
 #: beside it, so that a busy machine makes no hang.
 PATIENCE: Final = 100
+#: The same for a run of pytest without the plugin, which does nothing that takes long.
+PLAIN_PATIENCE: Final = 20
 _MEMORY: Final = 3 << 30
 #: What pytest says of plugins that this process had imported before.
 _ALREADY_IMPORTED: Final = "-Wignore:Module already imported:pytest.PytestAssertRewriteWarning"
@@ -53,11 +55,11 @@ class Runner:
         #: Runs a control once more, while a case that takes long is still under way.
         self.measure: Callable[[], None] = lambda: None
 
-    def run(self, case: Case, folder: Path, *, good: bool) -> Outcome:
-        """Run the case in its folder."""
+    def run(self, case: Case, folder: Path, *, good: bool, patience: float | None = None) -> Outcome:
+        """Run the case in its folder, for as many times as long as a control as `patience` says."""
         before = digests(folder)
         started, process = time.monotonic(), self._fork(case, folder, good=good)
-        status, hung = self._wait(process, started)
+        status, hung = self._wait(process, started, PATIENCE if patience is None else patience)
         if not all(stat.S_ISCHR(Path("/dev", name).stat().st_mode) for name in DEVICES):
             raise SystemExit(f"a device of this machine was replaced by {case.module} {case.arguments}")
         out, err = (_read(folder / name) for name in ("stdout", "stderr"))
@@ -77,13 +79,13 @@ class Runner:
         self.control = max(self.control, time.monotonic() - started)
         return outcome
 
-    def _wait(self, process: int, started: float) -> tuple[int, bool]:
+    def _wait(self, process: int, started: float, patience: float) -> tuple[int, bool]:
         measured = False
         while True:
             found, status = os.waitpid(process, os.WNOHANG)
             if found:
                 return os.waitstatus_to_exitcode(status), False
-            late = bool(self.control) and time.monotonic() - started > PATIENCE * self.control
+            late = bool(self.control) and time.monotonic() - started > patience * self.control
             if late and measured:
                 with suppress(ProcessLookupError):
                     os.killpg(process, signal.SIGKILL)

@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.results.means import by_turn, item_scores
 from tests.support.processes.runs import assert_ended, merge_shards
 from tests.support.repository import Repository
-from tests.support.results.rich_results import rich_results
 from tests.support.scripted_agents import BOT, TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
@@ -305,23 +303,3 @@ def test_the_reason_beside_a_drop_is_that_of_the_trial_that_fell(told: Repositor
     worse = [line for line in result.outlines if ": tc 1 -> 0.67" in line or ": p 4 -> 3" in line]
     assert worse
     assert all("heard bad" in line for line in worse)
-
-
-def test_figures_by_turn_are_one_and_the_same_everywhere() -> None:
-    found = rich_results(40, trials=3)
-    assert found.by_turn
-    assert {i.evaluation.dialogue.end for i in found.own if i.evaluation.scored} == {"user"}
-    longest = max(len(v.turns) for i in found.own for v in i.evaluation.verdicts)
-    assert len(found.by_turn) == longest - 1, "a reply to a goodbye is no turn of its own"
-    assert [mean.value for mean in found.by_turn] == [
-        round(e.value or 0.0, 6) for e in by_turn(item_scores(found.own))
-    ]
-
-
-def test_a_file_nested_too_deep_is_one_line(told: Repository) -> None:
-    (told.path / "deep.json").write_text("[" * 200_000)
-    assert_ended(
-        told.inline(*ARGS, "--personalens-baseline=deep.json"),
-        4,
-        err="ERROR: --personalens-baseline: *deep.json: not valid JSON *",
-    )

@@ -124,6 +124,7 @@ def test_gates_without_a_sample_are_not_passed_over_in_silence(told: Repository)
     (told.path / "pytest.ini").write_text("[pytest]\npersonalens_gate = tcr >= 0.8\n")
     refused = "personalens_gate: no gate can be decided without a sample; give --personalens-sample N, *"
     assert_usage_error(told.inline(), f"ERROR: {refused}")
+    assert_usage_error(told.run("-n1"), f"ERROR: {refused}")
     assert told.inline("-o", "personalens_gate=").ret == told.inline("-o", "personalens_gate=none").ret == 0
     assert told.inline("--collect-only").ret == 0
     (told.path / "pytest.ini").write_text("[pytest]\n")

@@ -247,7 +247,7 @@ class _PartReader:
                 heading = None
             if s.act == "done" and not (s.words & (DEEDS - deeds - ANY_DEED)):
                 heading = s  # "Booked:", and a list of what was booked
-            if s.act == "undone" and spoken == s.turn and not any(self._scores(s)[n] for n in self._done):
+            if s.act == "undone" and spoken == s.turn:
                 # "It has not gone out": what was said just before.
                 found, opened = PartReading(part, "refused", s.turn, s.text), True
             spoken = s.turn if self._scores(s)[number] else spoken

@@ -193,7 +193,8 @@ class NextTurn:
 
     def _told(self, told: Sequence[Answer]) -> str:
         """Return one sentence that tells facts and preferences."""
-        told = [a for a in told if not any(a != b and a.value in b.value for b in told)]
+        once = {a.value: a for a in reversed(told)}  # two facts may have the same value
+        told = [a for v, a in reversed(once.items()) if not any(v != other and v in other for other in once)]
         said = ["just me" if a.bank == "tell_alone" else _BEFORE_KIND.get(a.bank, "") + a.value for a in told]
         if len(told) > 1:
             return self.speaker.say("several", v=f"{', '.join(said[:-1])} and {said[-1]}")

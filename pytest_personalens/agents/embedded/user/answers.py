@@ -43,14 +43,13 @@ _REQUEST: Final = re.compile(r"^\W*(?:[^,:;?]{1,40}[,:;] ?)?(?:(?:please|kindly|
     r"|\b(?:let me know|tell me|say the word|say so|say yes|say when|yes or no|y/n|thumbs[- ]up|green light|go-ahead|your (?:approval|confirmation|consent|permission|ok|okay|yes|blessing|agreement|nod|call|say-so|word|decision|choice|answer|reply|response|instructions?)(?! (?:with|to|from|at|on|is|has|for)\b))\b"
     r"|\b(?<!you )(?:(?:need|require|miss|like|want|have|missing|depends on|wonder)(?:ing)? (?:only |just )?to (?:know|learn|ask|check|confirm)\b|(?:need|require|miss|missing|depends on|(?:i|we)(?:'d| would)? (?:like|want|have))(?:ing)? (?:only |just )?your\b)|\bi(?:'d| would| do| also| still| just| only)*(?:'ll)? need (?:the|a|some) [\w ]+? (?:first|from you|to (?:proceed|continue|book|go on|do))\b"
     r"|\b(?:hear(?:ing)? (?:back )?from you|up to you to confirm|confirm to|tap (?:yes|ok|confirm))\b|\b(?:once|when|as soon as|whenever|until|unless|if) you(?:'re|'ve|'d| are| have| would| do| just| only)* (?:say|confirm|approve|agree|ok|okay|give|reply|respond|happy|fine|ready|accept|consent|sign|nod|answer|tell|let me know|want me to|like me to)\b")  # fmt: skip
-#: A list of what is needed, without a question mark, and a request for a later day: "once they have answered".
+#: A list of what is needed, without a question mark.
 _NEEDS: Final = re.compile(r"\b(?:i|we)(?:'d| would)? (?:just |only |still |also )*need (?:to know )?(?:the|your|which|what|how)\b(?! (?:word|go-ahead|ok|okay|yes|nod|green|final|approval|confirmation|consent|permission|blessing|agreement|call|say-so|answer|reply|response)\b)")  # fmt: skip
-_LATER: Final = re.compile(r"\W*(?:once|when|after|as soon as) (?:they|he|she|it|the|everybody|everyone)\b")
 #: Closing words that want nothing.
 _CLOSER: Final = re.compile(r"\b(?:any|some|no)(?:thing|body|one)? (?:else|more|further)\b|\b(?:any|some)thing (?:i can|(?:you(?:'d| would) (?:like|want) )?(?:me )?to (?:change|add|adjust))\b|\bwhat else\b|\belse (?:can|could|may) i\b|\bneed (?:any(?:thing)?|some|more)\b|\b(?:other|further|more) (?:\w+ )?(?:questions?|requests?|wishes|help|assistance|changes)\b|\bany (?:questions|changes)\b"
     r"|\bfeel free\b|\b(?:do not|don't) hesitate\b|\b(?:if|should) you(?:'d| would)? (?:want|like|wish|need|prefer|ever|require|have|change your mind)\b.{0,30}\b(?:change\w*|adjust|tweak|different|another|anything|something|other|mind|any)\b|\b(?:any (?:problems?|trouble|issues?)|if that (?:doesn't|does not)|in case)\b"
     r"|\b(?:if|should) (?:you need|anything|something)\b|\bhow (?:did|was) (?:it|that|i)\b|\b(?:want|like) me to (?:change|adjust|tweak|add|do) (?:any|some)thing\b")  # fmt: skip
-_START: Final = re.compile(r"\b(?:how|what) (?:can|may|could|should) i (?:help|assist|do)(?: (?:you|for you))?\b(?! (?:with )?(?:it|that|them|the\b))|\bwhat (?:do|would|did) you (?:need|want|like)(?: me)?(?: to do| help with| done)?(?: today| now| next| exactly)?\W*$|\bwhat(?: is|'s| can) (?:it|this) about\b"
+_START: Final = re.compile(r"\b(?:how|what) (?:can|may|could|should) i (?:help|assist|do)(?: (?:you|for you))?\b(?! (?:with )?(?:it|that|them|the\b))|\bwhat (?:(?:do|did) you (?:need|want)|would you like)(?: me)?(?: to do| help with| done)?(?: today| now| next| exactly)?\W*$|\bwhat(?: is|'s| can) (?:it|this) about\b"
     r"|\b(?:tell me|say) (?:a bit |a little )?more\b|\bwhat are you looking for\b|\b(?:clarify|rephrase|elaborate)\b|\bwhat (?:exactly )?do you mean\b|\bwhat brings you\b|\bwhich of (?:these|those) is it\b|\bwhere (?:shall|should|do) we (?:start|begin)\b")  # fmt: skip
 _PRIVATE: Final = re.compile(r"\b(?:booking|confirmation|account|card|phone|passport|policy|customer|member\w*|loyalty|contact|credit|telephone|mobile) (?:number|code|details?)\b|\be-?mail(?: address)?\b(?! or\b)|\bpassword\b|\bdate of birth\b|\b(?:post|zip)(?: ?code)\b|\b(?:your|billing|home) (?:full )?(?:address|name)\b|\bpassport\b|\bpayment (?:details|method)\b")  # fmt: skip
 #: Words that ask for something in particular, where they lead a question or follow a verb of asking.
@@ -94,7 +93,7 @@ def questions(reply: str, listing: str = "") -> tuple[Question, ...]:
                 for p in re.split(r", (?:and )?| and (?=(?:the|your|how|which)\b)", piece)
                 if len(p) > 1
             ]
-        elif _REQUEST.search(folded) and not _LATER.match(folded):
+        elif _REQUEST.search(folded):
             found.append(Question(piece, _wants(folded, listing)))
     return tuple(found)
 
@@ -182,12 +181,9 @@ _DIET: Final = re.compile(r"\b(?:allerg\w+|diet\w*|restrictions?|intoleran\w+|av
 _HERE: Final = re.compile(r"\bwhere (?:are you|do you (?:live|stay|start|leave))\b|\byour (?:current )?location\b|\b(?:departure|leav|travel|fly|start|depart|setting off)\w*\b.*\bfrom\b|\bfrom (?:where|which (?:city|station|airport|stop))\b|\bwh(?:ere|ich city) .*\bfrom\W*$")  # fmt: skip
 #: A fact that says from where somebody leaves.
 _STARTS: Final = re.compile(r"\b(?:from|starts?|leaves?|departure|picked up|pick-up)\b")
-_WHY: Final = re.compile(r"^\W*(?:and )?why\b|\bwhat(?:'s| is) the (?:reason|occasion)\b|\bfor what (?:reason|purpose)\b")  # fmt: skip
 _DATES: Final = re.compile(r"\bdates\b|\bdays\b.*\band\b|\buntil when\b|\bhow long are you away\b")
 #: The types of preferences that say what somebody likes in a domain.
 _TASTE: Final = re.compile(r"genre|categor|kind|type|cuisine|sport|sector", re.IGNORECASE)
-#: Words of a question that name nothing.
-_UNNAMED: Final = frozenset(stems("could would preference taste wish requirement particular mind enjoy like love favourite favorite nice look important matter kind sort type anything something thing remember one tell"))  # fmt: skip
 _FITS: Final = 0.95
 _SHORT: Final = 5
 _ASKING: Final = frozenset(stems("what which do you would like of the a an to is"))
@@ -227,13 +223,12 @@ class Answers:
         known = self._known(folded)
         if known or question.wants == "private":
             return known or [Answer("private")]
-        if _WHY.search(folded):
-            return [Answer("why")]
-        general = _GENERAL.search(folded) or not _topic(folded) - _UNNAMED
+        general = _GENERAL.search(folded) or not _topic(folded)
         if general and not _WH.search(folded) and (wishes := self._wishes(folded)):
             return wishes
         intent = self.scenario.task.intent
-        for value in values(intent, self.scenario.now):
+        # Where a task has facts, they say all that the wish does.
+        for value in () if self.scenario.task.facts else values(intent, self.scenario.now):
             if value.kind in _KINDS and _KINDS[value.kind].search(folded):
                 return [Answer("tell", intent[value.start : value.end], value.said)]
         if question.wants == "any":
@@ -273,7 +268,7 @@ class Answers:
             for d in self.scenario.domains
             if _topic(folded) & _topic(plain(" ".join((d, *words_of.get(d, ())))))
         }
-        if not (named or self.scenario.task.facts) and _topic(folded) - _UNNAMED:
+        if not (named or self.scenario.task.facts) and _topic(folded):
             return []  # "Which size would you like?" names something else
         tastes = [row for row in self._held if row[0] in named and _TASTE.search(row[1])]
         return [self._of_held(row, most=1) for row in (tastes[:1] or relevant[:2])]
