@@ -103,7 +103,8 @@ def statements(messages: Sequence[Message], now: Clock | None = None) -> tuple[S
     for turn, message in enumerate(messages):
         if message.role == "user":
             heard |= content(message.content)
-            spoken += _in_order(message.content)
+            # A wish that reads like a report is none in another's mouth either.
+            spoken += "".join(_in_order(p) for p in pieces(message.content) if act_of(p) == "done")
             continue
         said = [s._replace(turn=turn) for s in _of_reply(message.content, now)]
         reported = reported or not all(_repeats(s, heard, spoken) for s in said)
