@@ -29,6 +29,8 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 CALLS, DIALOGUES, JUST_BEFORE = 60, 12, 0.25
+#: Where all runs keep their bytecode: those of read-only folders and full disks, too.
+BYTECODE = Path(tempfile.gettempdir()) / "personalens-bytecode"
 CONFTEST = """
 import hashlib, os, time
 import pytest
@@ -127,8 +129,8 @@ class Trial:
             "--personalens-judge-model", "fake", "--personalens-gate", "none", *args,
         ]  # fmt: skip
         environment = {
-            **os.environ, "PYTHONPATH": str(ROOT), "CALLS": str(self.log), "PYTHONDONTWRITEBYTECODE": "1",
-            "PERSONALENS_CACHE_DIR": str(self.cache), **variables,
+            **os.environ, "PYTHONPATH": str(ROOT), "CALLS": str(self.log), "PYTHONDONTWRITEBYTECODE": "",
+            "PYTHONPYCACHEPREFIX": str(BYTECODE), "PERSONALENS_CACHE_DIR": str(self.cache), **variables,
         }  # fmt: skip
 
         def prepare() -> None:

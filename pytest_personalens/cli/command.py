@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.files.destinations import ENDINGS, file_kind, refuse_shared_files, writable
+from pytest_personalens.core.options.options import budget
 from pytest_personalens.core.text.error_codes import with_code
 from pytest_personalens.core.text.safe_text import one_line
 
@@ -95,7 +96,7 @@ def _parser(name: str, types: _Types) -> Parser:
     parser = Parser(
         name, description=entry["description"], example=entry["example"], usage=entry.get("usage")
     )
-    types = {"int": int, "path": Path, **types}
+    types = {"int": int, "path": Path, "cap": argument_type(budget, "found"), **types}
     for argument, keywords in entry["arguments"].items():
         keywords = dict(keywords)
         names = [keywords.pop("short"), argument] if "short" in keywords else [argument]

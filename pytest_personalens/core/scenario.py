@@ -62,6 +62,9 @@ class Situation(Frozen):
         return {name: text for name, text in self.model_dump().items() if text != UNKNOWN}
 
 
+_UNTOLD: Final = Situation()
+
+
 #: The kinds of detail that a part of a goal may ask for.
 Slot = Literal["name", "title", "time", "day", "price", "count", "length", "place", "seat", "number"]
 
@@ -233,7 +236,7 @@ class Scenario(BaseScenario):
     @model_serializer(mode="wrap")
     def _without_what_is_empty(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = serialize(self)
-        if not self.situation.known:
+        if self.situation == _UNTOLD:
             data.pop("situation", None)
         task: dict[str, Any] = data.get("task") or {}
         # What a dataset does not have is no part of a scenario's digest.
@@ -306,7 +309,7 @@ class Scenario(BaseScenario):
             demographics=dict(self.demographics) if "D" in letters else {},
             interactions=told if "I" in letters else {},
             sessions=self.sessions if "I" in letters or "H" in letters else (),
-            situation=self.situation if "S" in letters and self.situation.known else None,
+            situation=self.situation if "S" in letters and self.situation != _UNTOLD else None,
             now=self.now if "S" in letters else None,
         )
 

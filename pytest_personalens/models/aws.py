@@ -17,35 +17,19 @@ if TYPE_CHECKING:
 
 #: With these codes the provider refused a call because of the call rate. The codes in `_FAILED` have other
 #: reasons.
-THROTTLED: Final = frozenset(
-    (
-        "ThrottlingException",
-        "TooManyRequestsException",
-        "ServiceQuotaExceededException",
-        "RequestLimitExceeded",
-    )
-)
-_FAILED: Final = frozenset(
-    (
-        "ServiceUnavailableException",
-        "InternalServerException",
-        "ModelTimeoutException",
-        "ModelNotReadyException",
-        "ModelErrorException",
-        "BadGatewayException",
-        "DependencyFailedException",
-        "RetryableConflictException",
-    )
-)
-_CREDENTIALS: Final = frozenset(
-    (
-        "ExpiredTokenException",
-        "ExpiredToken",
-        "UnrecognizedClientException",
-        "InvalidSignatureException",
-        "InvalidClientTokenId",
-    )
-)
+THROTTLED: Final = (
+    "ThrottlingException", "TooManyRequestsException", "ServiceQuotaExceededException",
+    "RequestLimitExceeded",
+)  # fmt: skip
+_FAILED: Final = (
+    "ServiceUnavailableException", "InternalServerException", "ModelTimeoutException",
+    "ModelNotReadyException", "ModelErrorException", "BadGatewayException", "DependencyFailedException",
+    "RetryableConflictException",
+)  # fmt: skip
+_CREDENTIALS: Final = (
+    "ExpiredTokenException", "ExpiredToken", "UnrecognizedClientException", "InvalidSignatureException",
+    "InvalidClientTokenId",
+)  # fmt: skip
 #: The variable of a token that botocore prefers to all keys, also where it is empty.
 _TOKEN: Final = "AWS_BEARER_TOKEN_BEDROCK"
 _LOG_IN: Final = "set AWS_PROFILE, give ?profile=..., or run 'aws sso login'"
@@ -193,17 +177,11 @@ class AwsClient:
 
         text = " ".join(str(error).split())
         no_credentials = (
-            e.NoCredentialsError,
-            e.PartialCredentialsError,
-            e.TokenRetrievalError,
-            e.SSOError,
-            e.CredentialRetrievalError,
+            *(e.NoCredentialsError, e.PartialCredentialsError, e.TokenRetrievalError),
+            *(e.SSOError, e.CredentialRetrievalError),
         )
         for kinds, advice in (
-            (
-                no_credentials,
-                f"no usable AWS credentials ({text}); {_LOG_IN}",
-            ),
+            (no_credentials, f"no usable AWS credentials ({text}); {_LOG_IN}"),
             (e.ProfileNotFound, f"{text}; see 'aws configure list-profiles'"),
             (e.NoRegionError, "no AWS region is set; give ?region=..., or set AWS_REGION"),
             (e.ParamValidationError, f"boto3 refuses the call: {text}"),

@@ -25,15 +25,8 @@ _JSON: Final = json.JSONDecoder(strict=False)
 #: ``{"name": "answer", "arguments": {...}}``.
 _MOST_PLACES, _DEEPEST = 400, 4
 _WRAPPERS: Final = (
-    "arguments",
-    "parameters",
-    "input",
-    "answer",
-    "function",
-    "properties",
-    "result",
-    "verdict",
-)
+    "arguments", "parameters", "input", "answer", "function", "properties", "result", "verdict",
+)  # fmt: skip
 
 
 def finished(answer: Answer, form: Mapping[str, Any] | None) -> Answer:

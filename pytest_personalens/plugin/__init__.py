@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import asdict
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -320,7 +321,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             session.stash[PREFETCHER].close()
     output = getattr(session.config, "workeroutput", None)
     if output is not None and RUN in session.config.stash:
-        output["personalens"] = json.dumps(session.config.stash[RUN].drawn())
+        output["personalens"] = json.dumps(asdict(session.config.stash[RUN].drawn()))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

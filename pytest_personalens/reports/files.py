@@ -101,7 +101,7 @@ def write_files(
             failed = ", ".join(gate.name for gate in results.gates if not gate.passed)
             what = f"baseline (of a run that failed: {failed})" if failed else "baseline"
             written.attempt(
-                what, baseline, lambda: write_atomically(baseline, baseline_of(results, kept=True).text())
+                what, baseline, lambda: write_atomically(baseline, baseline_of(results, for_file=True).text())
             )
     return written
 

@@ -50,15 +50,21 @@ def in_order(dimension: Measure, read: Iterable[tuple[Key, int, Score | None]]) 
     return {key: tuple(score for _, score in sorted(trials.items())) for key, trials in scores.items()}
 
 
-def scores_by_turn(read: Iterable[tuple[Key, Sequence[Exact]]]) -> list[dict[Key, list[Exact]]]:
-    """Return the scores after the first, second, ... turn, of the scores of each dialogue by turn."""
+def scores_by_turn(items: Iterable[Item]) -> list[dict[Key, list[Exact]]]:
+    """Return P after the first, second, ... turn of the assistant, of scored items with a reading by turn.
+
+    Its reply to the user's goodbye is left out: the score would be lower because of the user's opinion on the
+    turn before.
+    """
     turns: list[defaultdict[Key, list[Exact]]] = []
-    for key, scores in read:
-        for number, score in enumerate(scores):
+    for item in (item for item in items if item.evaluation.scored):
+        scores = next((v.turns for v in item.evaluation.verdicts if v.turns), ())
+        ended = item.evaluation.dialogue.end in ("user", "unserved")
+        for number, score in enumerate(scores[:-1] if ended else scores):
             if number == len(turns):
                 turns.append(defaultdict(list))
-            turns[number][key].append(score)
-    return [dict(scores) for scores in turns]
+            turns[number][item.key].append(int(score))
+    return [dict(of_turn) for of_turn in turns]
 
 
 def scenario_means(scores: Mapping[Key, Sequence[Exact]]) -> dict[Key, Fraction]:
@@ -124,57 +130,24 @@ class Estimate(NamedTuple):
         return Figure(value=value, count=self.dialogues, low=low, high=high, better=better)
 
 
-class ItemScores(NamedTuple):
-    """The scores of a scored item.
-
-    `turns` holds P after each turn of the assistant, without its reply to the user's goodbye: its score would
-    be lower because of the user's opinion on the turn before.
-    """
-
-    key: Key
-    scores: Mapping[Measure, Score]
-    turns: tuple[int, ...]
-
-
-def item_scores(items: Iterable[Item]) -> list[ItemScores]:
-    """Return the scores of the scored items, each read once for all figures."""
-    read = []
-    for item in items:
-        if item.evaluation.scored:
-            verdicts = item.evaluation.verdicts
-            turns = next((v.turns for v in verdicts if v.turns), ())
-            turns = turns[:-1] if item.evaluation.dialogue.end in ("user", "unserved") else turns
-            read.append(
-                ItemScores(item.key, {v.dimension: v.score for v in verdicts}, tuple(map(int, turns)))
-            )
-    return read
-
-
-def estimate(read: Iterable[ItemScores], dimension: Measure, *, ends: bool = True) -> Estimate:
+def estimate(items: Iterable[Item], dimension: Measure, *, ends: bool = True) -> Estimate:
     """Return the mean score on `dimension`, with its interval unless not `ends`, which takes time.
 
     The trials of a scenario are not independent of each other, and neither are the scenarios of a user. The
     interval is therefore one over users, and each scenario counts by its mean.
     """
-    scores: defaultdict[Key, list[Exact]] = defaultdict(list)
-    for one in read:
-        if dimension in one.scores:
-            scores[one.key].append(dimension.exact(one.scores[dimension]))
-    return _estimate_over(scores, dimension, ends=ends)
+    return _estimate_over(scores_of(items, dimension), dimension, ends=ends)
 
 
-def by_turn(
-    read: Iterable[ItemScores], dimension: Measure = Dimension.PERSONALIZATION_TURNS
-) -> list[Estimate]:
+def by_turn(items: Iterable[Item]) -> list[Estimate]:
     """Return personalization after the first, second, ... turn, over the dialogues with a reading by turn."""
-    turns = scores_by_turn((one.key, one.turns) for one in read)
-    return [_estimate_over(scores, dimension) for scores in turns]
+    return [_estimate_over(scores, Dimension.PERSONALIZATION_TURNS) for scores in scores_by_turn(items)]
 
 
 def figure_of(metric: Metric, items: Sequence[Item], *, ends: bool = True) -> Estimate:
     """Return the value of a metric: the mean of its measure, or its own figure of the answers."""
     if metric.measure is not None:
-        return estimate(item_scores(items), metric.measure, ends=ends)
+        return estimate(items, metric.measure, ends=ends)
     of, answers = metric.of, answers_of(metric, items)
     assert of is not None
     every = [answer for of_scenario in answers.values() for answer in of_scenario]
@@ -261,9 +234,8 @@ def slices_of(items: Sequence[Item], suite: Suite) -> tuple[Slice, ...]:
     rejected = dict(zip(gaps, holm([gap.p for gap in gaps.values()], LEVEL), strict=True))
 
     def figures(name: str, value: str, own: Sequence[Item]) -> Iterator[tuple[Measure, SliceFigure]]:
-        read = item_scores(own)
         for measure in suite.main:
-            e = estimate(read, measure)
+            e = estimate(own, measure)
             if e.value is None:
                 continue
             found: dict[str, float | bool] = {}

@@ -11,7 +11,7 @@ from pytest_personalens.core.judging.measure import CRITERION
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.suite import get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.results.means import by_turn, estimate, figure_of, item_scores, slices_of
+from pytest_personalens.results.means import by_turn, estimate, figure_of, slices_of
 from pytest_personalens.results.values.figures import Group, Mean, UserAudit
 from pytest_personalens.results.values.item import Item, latency_of, without_short
 from pytest_personalens.results.values.results import Results
@@ -80,7 +80,7 @@ def summarize(
         turns=Mean(value=_round(fmean(turns)) if turns else None, count=len(turns))
         if suite.has_turns
         else None,
-        by_turn=tuple(Mean(value=_round(e.value), count=e.dialogues) for e in by_turn(item_scores(scored)))
+        by_turn=tuple(Mean(value=_round(e.value), count=e.dialogues) for e in by_turn(scored))
         if suite.has_turns
         else (),
         latency=latency_of(own, side_by_side),
@@ -118,9 +118,8 @@ def price_for(purpose: str, prices: Mapping[str, Price]) -> Price | None:
 
 def group(name: str, items: Sequence[Item], suite: Suite, *, whole: bool = False) -> Group:
     """Return the figures of some items; only a `whole` run or control gets intervals, which take time."""
-    read = item_scores(items)
     found = {
-        measure.value: (estimate(read, measure, ends=whole), measure.better) for measure in suite.measures
+        measure.value: (estimate(items, measure, ends=whole), measure.better) for measure in suite.measures
     }
     for metric in suite.metrics:
         if metric.of is not None:

@@ -145,6 +145,7 @@ def test_the_embedded_tasks_split_over_the_domains_as_in_the_benchmark(embedded:
     assert single == {domain: 5 if domain in five else 4 for domain in single}
 
 
+@pytest.mark.slow
 def test_the_embedded_people_are_as_many_of_each_kind_as_in_the_paper(embedded: Quality) -> None:
     held = ("age", "gender", "region", "religion", "employment_status", "education")
     rows = [

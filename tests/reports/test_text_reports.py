@@ -20,13 +20,8 @@ import pytest
 from pytest_personalens.cli.runs.report import main
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.judging.evaluation import Cause, Evaluation
-from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Verdict
-from pytest_personalens.core.scenario import Scenario, Situation, Task
-from pytest_personalens.core.suite import get_suite
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.content.findings import findings_of
 from pytest_personalens.reports.content.markup import code, escape
 from pytest_personalens.reports.markdown import github
 from pytest_personalens.reports.markdown.report import markdown_report
@@ -34,18 +29,11 @@ from pytest_personalens.reports.markdown.sections import COMMENT_LIMIT
 from pytest_personalens.reports.tables.assistants import assistant_tables
 from pytest_personalens.reports.tables.runs import StoredRun
 from pytest_personalens.reports.terminal.transcript import failure_lines
-from pytest_personalens.results.gates.check import check_again
-from pytest_personalens.results.summary import group, summarize
+from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values.figures import (
-    Comparison,
-    ControlFigures,
-    Difference,
-    Flip,
     Gate,
-    PairedChange,
-    Trials,
 )
-from pytest_personalens.results.values.item import Item, Shortfall, shortfalls_of
+from pytest_personalens.results.values.item import shortfalls_of
 from pytest_personalens.results.values.results import Results, write_json
 from tests.support.results.rich_results import rich_results
 
@@ -65,115 +53,36 @@ HOSTILE = (
     " title=pwned::yes\n\n# Heading\n- item\n> quote\n```\nfence\n```\n   "
     " ::add-mask::x\n---\n<details><summary>no"
 )
-SETTINGS: dict[str, Any] = {
-    "user_model": "embedded",
-    "judge_model": "embedded",
-    "context": "DIS",
-    "seed": "s",
-    "shard": None,
-    "assistant": None,
-}
 
 
-def item(
-    number: int = 1,
-    p: int = 2,
-    tc: int = 1,
-    *,
-    said: str = "Done.",
-    cause: Cause = "",
-    kind: Any = "single",
-    **more: Any,
-) -> Item:
-    """An item with a dialogue of two messages; what is said stands wherever a model's words may stand."""
-    evidence = (Evidence.of(1, said, note=said[:200]),)
-    verdicts = tuple(
-        Verdict(dimension=d, score=s, justification=said, evidence=evidence) for d, s in ((TC, tc), (P, p))
-    )
-    evaluation = Evaluation(
-        scenario=f"books-{number}-ann", user="ann", task=f"books-{number}", kind=kind, domains=("Books",), dataset="embedded 2.0",
-        user_agent="embedded-user 2", judge="embedded-judge 2", cause=cause, detail=said if cause else "",
-        dialogue=Dialogue(messages=(Message(role="user", content=said), Message(role="assistant", content=said))),
-        verdicts=() if cause else verdicts, usage={"assistant": Usage(calls=1, input_tokens=1_000)},
-    )  # fmt: skip
-    shortfalls = shortfalls_of(evaluation, {TC: 1, P: 2})
-    status = "uncounted" if cause else "low" if shortfalls else "passed"
-    return Item(
-        nodeid=f"tests/test_bot.py::test_bot[books-{number}-ann]",
-        evaluation=evaluation,
-        status=status,
-        shortfalls=shortfalls,
-        **more,
-    )
-
-
-def results(items: Sequence[Item], *, settings: dict[str, Any] | None = None, **more: Any) -> Results:
-    made = summarize(
-        items,
-        settings={**SETTINGS, **(settings or {})},
-        dataset="embedded 2.0",
-        requested=len(items),
-        drawn=len(items),
-    )
-    return made.model_copy(update=more)
-
-
-def gate(name: str, passed: bool, **more: Any) -> Gate:
-    return Gate(
-        name=name,
-        value=0.5,
-        limit=0.7,
-        passed=passed,
-        message=more.pop("message", f"{name} 0.50 < 0.70"),
-        **more,
-    )
-
-
-def wanting(intent: str) -> Scenario:
-    return Scenario(
-        id="books-1-ann", user="ann", dataset="embedded 2.0", kind="single", domains=("Books",), demographics={}, preferences={}, summaries={},
-        situation=Situation(location="home", device="Phone", time_of_day="Evening", day_of_week="Friday", environment="Quiet"),
-        task=Task(id="books-1", description="d", intent=intent, goal="g"),
-    )  # fmt: skip
-
-
-FULL = results(
-    [item(1, p=1, tc=0, record_file="tests/__personalens__/test_bot/test_bot[books-1-ann].json"), item(2, p=3), item(3, cause="judge", said="no answer", failed=True)],
-    gates=(gate("tcr", False, low=0.2, high=0.8), gate("valid", True)),
-    trials=Trials(count=2, pass_k=(0.8, 0.65), spread={"personalization": 0.31}),
-    controls=(ControlFigures(name="none", overall=group("overall", [item(1, p=1)], get_suite("personalens")), lift=(PairedChange(dimension=P, pairs=9, users=9, before=1.5, after=2.25, change=0.75, low=0.25, high=1.25, p=0.004),)),),
-    comparison=Comparison(
-        baseline="base.json", level=0.05, compared=2,
-        differences=(Difference(dimension=P, pairs=2, users=2, before=2.5, after=2.0, change=-0.5, low=-0.9, high=-0.1, p=0.01, detectable=0.4, gated=True, regressed=True),),
-        flips=(Flip(scenario="books-1-ann", user="ann", task="books-1", dimension=P, before=3, after=1, records=("tests/a b.json",)),),
-        left_out={"not run now": ("movies-1-bob",)},
-    ),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("made", "said"),
-    [
-        (results([item()]), "passed: no item failed; there was no gate"),
-        (results([item()], gates=(gate("p", True),)), "passed: 1 gate"),
-        (results([item(p=1)], gates=(gate("p", False), gate("tcr", False))), "FAILED: P 0.50 < 0.70, TCR 0.50 < 0.70"),
-        (results([item()], lost=("x",)), "FAILED: 1 item"),
-        (results([item()], complete=False), "not decided: a part of the run only"),
-        (results([item()], settings={"shard": [2, 4]}), "not decided: shard 2/4, whose gates are decided over all shards"),
-    ],
-)  # fmt: skip
-def test_the_outcome_in_one_line(made: Results, said: str) -> None:
-    assert findings_of(made).line == said
-
-
-def hostile_results() -> Results:
-    items = [
-        item(1, p=1, tc=0, said=HOSTILE, failed=True),
-        item(2, said=HOSTILE, cause="assistant", failed=True),
-    ]
-    return results(
-        items, gates=(gate("p", False, message=HOSTILE),), scenarios={"books-1-ann": wanting(HOSTILE)}
-    )
+def saying(said: str, count: int = 2, **more: Any) -> Results:
+    """A run of low items whose user, assistant and judge say this, and the last of which has no score."""
+    made = rich_results(count, seed="said")
+    messages = (Message(role="user", content=said), Message(role="assistant", content=said))
+    items = []
+    for number, item in enumerate(made.items, 1):
+        crashed = number == count > 1
+        verdicts = tuple(
+            Verdict(
+                dimension=dimension,
+                score=dimension.scale.low,
+                justification=said,
+                evidence=(Evidence.of(1, said, note=said[:200]),),
+            )
+            for dimension in (TC, P)
+        )
+        update = {"dialogue": Dialogue(messages=messages), "verdicts": () if crashed else verdicts}
+        update |= {"cause": "assistant", "detail": said} if crashed else {"cause": ""}
+        evaluation = item.evaluation.model_copy(update=update)
+        shortfalls = shortfalls_of(evaluation, {TC: 1, P: 2})
+        status = {"status": "uncounted" if crashed else "low", "shortfalls": shortfalls, "failed": True}
+        items.append(item.model_copy(update={"evaluation": evaluation, "test": "", **status, **more}))
+    one = next(iter(made.scenarios.values()))
+    task = one.task.model_copy(update={"intent": said, "goal": said, "description": said})
+    gates = (Gate(name="p", value=0.5, limit=0.7, passed=False, message=said),)
+    whole = summarize(items, settings=made.settings, dataset="d 1", requested=count, drawn=count)
+    scenarios = {name: one.model_copy(update={"task": task}) for name in made.scenarios}
+    return whole.model_copy(update={"gates": gates, "scenarios": scenarios})
 
 
 def rendered(text: str) -> str:
@@ -184,7 +93,7 @@ def rendered(text: str) -> str:
 
 
 def test_what_a_model_says_is_text_in_markdown() -> None:
-    page = rendered(markdown_report(hostile_results()))
+    page = rendered(markdown_report(saying(HOSTILE)))
     allowed = {
         "h2",
         "h3",
@@ -228,14 +137,13 @@ def test_a_quote_is_one_code_span(text: str) -> None:
 
 
 def test_markdown_stays_within_its_limit_and_says_what_is_cut() -> None:
-    many = [item(n, p=1, tc=0, said=HOSTILE, failed=True) for n in range(1, 400)]
-    whole = results(many, gates=(gate("p", False),), scenarios={"books-1-ann": wanting("ä" * 5_000)})
+    whole = saying(HOSTILE, 399)
     for limit in (3_000, 10_000, COMMENT_LIMIT, 1_000_000):
         text = markdown_report(whole, limit=limit)
         assert len(text.encode()) <= limit
         assert text.startswith("## ❌ personalens FAILED: P 0.50 &#60; 0.70; 399 items\n")
         assert text.splitlines().count("</details>") == len(re.findall("^<details>", text, re.MULTILINE))
-        cut = re.search(r"^Cut, for want of room: (\d+) of 399 failures", text, re.MULTILINE)
+        cut = re.search(r"Cut, for want of room: .*?(\d+) of 399 failures", text)
         shown = len(re.findall(r"^- \*\*", text, re.MULTILINE))
         assert shown + (int(cut[1]) if cut else 0) == 399 or "all 399 failures" in text
     assert len(markdown_report(whole).encode()) > COMMENT_LIMIT * 0.9
@@ -248,24 +156,20 @@ def commands(lines: Sequence[str]) -> list[str]:
 
 
 def test_annotations_are_escaped_and_few() -> None:
-    made = hostile_results().model_copy(
-        update={
-            "lost": ("tests/a,b:%\n.py::test",),
-            "gates": (gate("a,b: c%\r\n::error::", False, message=HOSTILE),),
-        }
-    )
+    gate = Gate(name="a,b: c%\r\n::error::", value=0.5, limit=0.7, passed=False, message=HOSTILE)
+    made = saying(HOSTILE).model_copy(update={"lost": ("tests/a,b:%\n.py::test",), "gates": (gate,)})
     lines = github.annotation_lines(made)
     assert commands(lines) == lines
     assert all(line.startswith(("::error ", "::warning ")) for line in lines)
     assert lines[0].startswith("::error title=personalens%3A gate a%2Cb%3A c%25\\r%0A")
     assert not any("\x1b" in line or "##[" in line for line in lines)
-    of_one_test = [item(n, p=1, failed=n < 30) for n in range(60)]
-    many = github.annotation_lines(results(of_one_test, gates=(gate("p", False),)))
-    assert [sum(line.startswith(f"::{kind} ") for line in many) for kind in ("error", "warning")] == [2, 1]
+    of_one_test = saying("no", 30)
+    many = github.annotation_lines(of_one_test)
+    assert [line.partition(" ")[0] for line in many] == ["::error", "::error"]
     assert many[1].endswith("and 29 items more of this test, in the summary")
-    tests = [one.model_copy(update={"test": f"t{n}"}) for n, one in enumerate(of_one_test)]
-    many = github.annotation_lines(results(tests, gates=(gate("p", False),)))
-    assert [sum(line.startswith(f"::{kind} ") for line in many) for kind in ("error", "warning")] == [10, 10]
+    items = tuple(one.model_copy(update={"test": f"t{n}"}) for n, one in enumerate(of_one_test.items))
+    many = github.annotation_lines(of_one_test.model_copy(update={"items": items}))
+    assert len(many) == 10
     assert many[9] == "::error title=personalens::and 22 more, in the summary of the step"
 
 
@@ -273,9 +177,9 @@ def test_annotations_are_escaped_and_few() -> None:
 def test_a_summary_is_appended_and_its_file_may_be_full(tmp_path: Path) -> None:
     path = tmp_path / "summary.md"
     path.write_text("# Before\n")
-    github.append_summary(FULL, path)
+    github.append_summary(rich_results(3), path)
     assert path.read_text(encoding="utf-8").startswith("# Before\n## ❌ personalens")
-    many = results([item(n, p=1, said="é" * 500) for n in range(2_000)])
+    many = saying("é" * 500, 2_000)
     github.append_summary(many, path)
     assert path.stat().st_size < 1024 * 1024
     with pytest.raises(
@@ -287,7 +191,7 @@ def test_a_summary_is_appended_and_its_file_may_be_full(tmp_path: Path) -> None:
     with pytest.raises(
         DataError, match=r"nowhere/x: the summary cannot be written: No such file or directory$"
     ):
-        github.append_summary(FULL, tmp_path / "nowhere/x")
+        github.append_summary(many, tmp_path / "nowhere/x")
 
 
 def test_where_github_keeps_things(tmp_path: Path) -> None:
@@ -316,11 +220,12 @@ def test_where_github_keeps_things(tmp_path: Path) -> None:
 
 
 def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
-    made = hostile_results()
+    made = saying(HOSTILE)
     # The words of a transcript are wrapped, and any of them may come to begin a line.
     long = " ".join(["word"] * 17 + ["::error::x"] * 60) + " ##[error]x\n::add-mask::x\n  ::debug::x"
-    evaluation = item(1, p=1, said=long).evaluation
-    lines = failure_lines(evaluation, wanting(long), [Shortfall(P, 1, 2)], None, "pytest", width=80)
+    low = saying(long)
+    evaluation, scenario = low.items[0].evaluation, next(iter(low.scenarios.values()))
+    lines = failure_lines(evaluation, scenario, low.items[0].shortfalls, None, "pytest", width=80)
     printed = "\n".join(lines)
     assert "error" in printed
     shown = [
@@ -339,10 +244,8 @@ def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
 @pytest.fixture
 def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    # Of a file that is read again, the figures follow from the items.
-    consistent = {"trials": None, "controls": (), "gates": tuple(check_again(FULL, g) for g in FULL.gates)}
-    write_json(FULL.model_copy(update=consistent), tmp_path / "now.json")
-    write_json(results([item(1, p=3), item(2, p=3)]), tmp_path / "before.json")
+    write_json(rich_results(4, floor=4), tmp_path / "now.json")
+    write_json(rich_results(4), tmp_path / "before.json")
     return tmp_path
 
 
@@ -355,8 +258,8 @@ def test_the_command_in_a_process_of_its_own(stored: Path) -> None:
 
     done = run("now.json", "before.json", "--report", "-")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("## ❌ personalens FAILED: TCR 1.00 → 0.50, gate valid; 1 item\n")
-    assert "Since the baseline before.json: 2 scenarios compared" in done.stdout
+    assert done.stdout.startswith("## ❌ personalens FAILED: ")
+    assert "Since the baseline before.json: 4 scenarios compared" in done.stdout
     bad = run("nothing.json")
     assert (bad.returncode, bad.stdout) == (4, "")
     assert (
@@ -365,19 +268,10 @@ def test_the_command_in_a_process_of_its_own(stored: Path) -> None:
     )
 
 
-def test_the_command_shows_one_run_or_two(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["now.json"]) == 0
-    assert "gate tcr: FAILED" in capsys.readouterr().out
-    assert main(["now.json", "before.json", "--verbose"]) == 0
-    assert "    books-1-ann: p 3 -> 1, Done." in capsys.readouterr().out
+def test_the_command_makes_tables(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["now.json", "--table", "3", "--report", "table.md"]) == 0
-    assert (
-        (stored / "table.md")
-        .read_text(encoding="utf-8")
-        .startswith("### Table 3 of the paper (Zhao et al., 2025)")
-    )
-    assert main(["now.json", "--table", "4"]) == 0
-    assert capsys.readouterr().out.startswith("Table 4 of the paper (Zhao et al., 2025)")
+    table = (stored / "table.md").read_text(encoding="utf-8")
+    assert table.startswith("### Table 3 of the paper (Zhao et al., 2025)")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,9 @@ from typing import Any, Final, Literal
 import pytest
 
 from pytest_personalens.core.dialogue.dialogue import Message, UserTurn
+from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.plugin.running.keys import SETTINGS
 from tests.support.processes.fork_server import ForkServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -113,6 +115,10 @@ class Repository:
     def inline(self, *args: str) -> pytest.RunResult:
         """pytest in this process: faster, for runs without workers."""
         return self._told(self.pytester.runpytest_inprocess(*_WITHOUT, "-p", "no:xdist", *args))
+
+    def settings(self, *args: str) -> Settings:
+        """The settings that pytest reads here, without a run; raise `pytest.UsageError` for bad ones."""
+        return self.pytester.parseconfigure(*_WITHOUT, "-p", "no:xdist", *args).stash[SETTINGS]
 
 
 @cache

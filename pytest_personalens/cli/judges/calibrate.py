@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_personalens.cli.command import argument_type, command
+from pytest_personalens.cli.command import command
 from pytest_personalens.cli.judges.agreement import judge_labels
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.destinations import writable
-from pytest_personalens.core.options.option_types import budget as read_cap
 
 if TYPE_CHECKING:
     import argparse
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 _FEW = 20
 
 
-@command("calibrate", {"cap": argument_type(read_cap, "found")})
+@command("calibrate")
 def main(options: argparse.Namespace) -> int:
     """Return 0, 4 if the input cannot be read or judged at all, or 130 after Ctrl-C."""
     options.dimensions, options.idle, options.report = "tc,p", False, []

@@ -10,7 +10,7 @@ from pytest_personalens.cli.command import UNWRITABLE, argument_type, command, p
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.destinations import refuse_shared_files
 from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT, read_gate
-from pytest_personalens.core.options.option_types import report
+from pytest_personalens.core.options.options import report
 from pytest_personalens.core.text.parse import list_parts
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.files import Files, check_files, write_files

@@ -8,11 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.cli.command import argument_type, command, print_errors
+from pytest_personalens.cli.command import command, print_errors
 from pytest_personalens.cli.scenarios.asking import Asking
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.links import write_atomically
-from pytest_personalens.core.options.option_types import budget as read_cap
 from pytest_personalens.core.text.safe_text import one_line
 from pytest_personalens.datasets.embedded.building.builder import Builder
 from pytest_personalens.datasets.embedded.building.by_hand import lay_out_by_hand, unfinished
@@ -39,7 +38,7 @@ _MARK: Final = "# Built by personalens, and not changed since: "
 _EVEN: Final = 0.85
 
 
-@command("build", {"cap": argument_type(read_cap, "found")})
+@command("build")
 def main(options: argparse.Namespace) -> int:
     """Return 0, 1 if something is missing or inconsistent, or 4 for bad input."""
     if options.by_hand is not None:

@@ -7,11 +7,10 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
-from pytest_personalens.cli.command import argument_type, command
+from pytest_personalens.cli.command import command
 from pytest_personalens.cli.scenarios.import_chats import mask_by
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.files.links import write_atomically
-from pytest_personalens.core.options.option_types import budget as read_cap
 from pytest_personalens.core.text.safe_text import one_line, slug
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_personalens.datasets.embedded.building.chats import Chat
 
 
-@command("from-chat", {"cap": argument_type(read_cap, "found")})
+@command("from-chat")
 def main(options: argparse.Namespace) -> int:
     """Return 0; the file that is written may still have marks of what a person must decide."""
     from pytest_personalens.datasets.embedded.building.chats import read_chats

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from pytest_personalens.cli.command import argument_type, command
+from pytest_personalens.cli.command import command
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.links import write_atomically
-from pytest_personalens.core.options.option_types import budget as read_cap
 from pytest_personalens.core.text.safe_text import one_line
 from pytest_personalens.results.wording import count
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_personalens.datasets.embedded.building.chats import Chat
 
 
-@command("import-chats", {"cap": argument_type(read_cap, "found")})
+@command("import-chats")
 def main(options: argparse.Namespace) -> int:
     """Return 0, or 1 if a dialogue is left out."""
     from pytest_personalens.cli.scenarios.asking import Asking

@@ -213,10 +213,6 @@ class Evaluation(Sparse):
         """True if the evaluation is scored, and no fault kept the judge from this reading."""
         return self.scored and measure not in self.unread
 
-    def asked_for(self, measure: Measure) -> bool:
-        """True unless it is scored without this reading, which nobody asked for or which is not judged."""
-        return not self.gives(measure) or self.score(measure) is not None
-
     @property
     def share(self) -> float:
         """Share of its readings that have a verdict: 0 without scores, 1 if nothing was asked for."""

@@ -60,6 +60,7 @@ class Measure(str):
     low: float | None
     high: float | None
     grid: Fraction
+    is_whole: bool  # the grid is 1; to compare a fraction takes long
     better: Better
     kinds: tuple[str, ...]
 
@@ -76,6 +77,7 @@ class Measure(str):
         measure = super().__new__(cls, name)
         measure.names, measure.low, measure.high = names, low, high
         measure.grid, measure.better, measure.kinds = Fraction(grid), better, kinds
+        measure.is_whole = grid == 1
         return measure
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -100,7 +102,7 @@ class Measure(str):
     @property
     def in_steps(self) -> bool:
         """True for whole scores between two ends, which can be counted and charted one by one."""
-        return self.grid == 1 and self.span is not None
+        return self.is_whole and self.span is not None
 
     @property
     def span(self) -> float | None:
@@ -141,7 +143,7 @@ class Measure(str):
         if not isinstance(score, (int, float)) or not abs(score) < _TOO_LARGE:  # NaN too
             return False
         within = (self.low is None or score >= self.low) and (self.high is None or score <= self.high)
-        return within and score == (round(score) if self.grid == 1 else float(_nearest(score, self.grid)))
+        return within and score == (round(score) if self.is_whole else float(_nearest(score, self.grid)))
 
     def check(self, score: Score) -> None:
         """Raise `ValueError` for a score outside the range or off the grid."""
@@ -150,14 +152,14 @@ class Measure(str):
 
     def on_grid(self, score: float) -> Score:
         """Return the nearest score on the grid, as an int if it is whole."""
-        if self.grid == 1:
+        if self.is_whole:
             return round(score)
         found = float(_nearest(score, self.grid))
         return int(found) if found.is_integer() else found
 
     def exact(self, score: Score) -> Exact:
         """Return a score as an exact number; sums of floats would differ in their last bits."""
-        return int(score) if self.grid == 1 else _nearest(score, self.grid)
+        return int(score) if self.is_whole else _nearest(score, self.grid)
 
     def is_worse(self, score: float, other: float) -> bool:
         return score < other if self.better == "high" else score > other

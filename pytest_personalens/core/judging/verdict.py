@@ -130,9 +130,8 @@ class Verdict(Sparse):
 
     @model_validator(mode="after")
     def _on_scale(self) -> Verdict:
-        scores = (self.score, *self.turns, *(v.score for v in self.votes))
-        if not all(map(self.dimension.holds, scores)):
-            for score in scores:
+        for score in (self.score, *self.turns, *(v.score for v in self.votes)):
+            if not self.dimension.holds(score):
                 self.dimension.check(score)
         return self
 

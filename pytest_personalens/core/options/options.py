@@ -1,16 +1,20 @@
-"""The table of options: their names, how their texts are read, and what they shape."""
+"""The table of options: their names, how their texts are read, and what they shape.
+
+A reader of a text returns a value, or raises ValueError with what it expected.
+"""
 
 from __future__ import annotations
 
-from functools import partial
-from importlib import import_module
+import re
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pytest_personalens.core.suite_names import FIRST_SUITE, SUITES
+from pytest_personalens.core.text.parse import BILLION, choice, judge_spec, number, odd, sample, shard, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pytest_personalens.core.options.gate import GateExpression
     from pytest_personalens.core.suite import Suite
 
 DEFAULT_SEED: Final = "personalens"
@@ -89,29 +93,120 @@ class Option(NamedTuple):
         return self.name.replace("-", "_")
 
 
-def _read_by(module: str, name: str) -> Callable[..., Any]:
-    """Return a reader of texts that is imported when it reads one: pytest needs only the names at its start."""
-
-    def read(*args: Any, **options: Any) -> Any:
-        return getattr(import_module(f"pytest_personalens.core.{module}"), name)(*args, **options)
-
-    return read
+#: Calls or dollars; pytest's start need not compile it.
+_CAP: Final = r"(?P<calls>[\d._]+)\s*calls?|(?P<usd>[\d._]+)\s*usd|\$\s*(?P<dollars>[\d._]+)\s*(?:usd)?"
 
 
-def _made_by(name: str, *args: Any, **options: Any) -> Callable[[str], Any]:
-    """Return a reader of texts that a function of `core.text.parse` makes when it reads one."""
-    return lambda text: _read_by("text.parse", name)(*args, **options)(text)
+def executor(text: str) -> str:
+    """Return the address of a Dask scheduler, from ``dask=ADDRESS``."""
+    kind, _, address = text.partition("=")
+    if kind != "dask" or not re.fullmatch(r"(?:tcp|tls|ws|wss|ucx)://[^/\s]+:\d+", address.strip()):
+        raise ValueError("expected dask=tcp://HOST:PORT, the address of a Dask scheduler")
+    return address.strip()
 
 
-choice, number, odd, some = (partial(_made_by, name) for name in ("choice", "number", "odd", "some"))
-judge_spec, sample, shard = (_read_by("text.parse", name) for name in ("judge_spec", "sample", "shard"))
-budget, control, dimension_name, executor, gate, kind, margin, parallel, report, threshold, yes_or_no = (
-    _read_by("options.option_types", name)
-    for name in (
-        "budget", "control", "dimension_name", "executor", "gate", "kind", "margin", "parallel", "report",
-        "threshold", "yes_or_no",
-    )
-)  # fmt: skip
+def threshold(text: str, suite: Suite) -> tuple[str, float]:
+    """Read ``MEASURE>=SCORE`` or ``MEASURE=SCORE``; the sign is ``<=`` if low scores are good."""
+    match = re.fullmatch(r"\s*([\w-]+)\s*(>=|<=|=)\s*(-?\d+(?:\.\d+)?)\s*", text)
+    if match is None:
+        raise ValueError(f"expected DIMENSION=SCORE, such as {suite.main[-1].short}=3")
+    measure, score = suite.measure(match[1]), float(match[3])
+    way = ">=" if measure.better == "high" else "<="
+    if match[2] not in (way, "="):
+        raise ValueError(f"{measure.short} is better {measure.better}: write {measure.short}{way}{match[3]}")
+    if not measure.holds(score):
+        raise ValueError(f"{measure.short} is scored {measure.range_text()}")
+    return measure.value, measure.on_grid(score)
+
+
+def dimension_name(text: str, suite: Suite) -> str:
+    return "all" if text.strip().lower() == "all" else suite.measure(text).value
+
+
+def gate(text: str, suite: Suite) -> GateExpression | None:
+    """Read ``[GROUP:] METRIC >= VALUE``; None for ``none``, which means that no gate counts."""
+    from pytest_personalens.core.options.gate import read_gate
+
+    return None if text.strip().lower() == "none" else read_gate(text, suite)
+
+
+def control(text: str, suite: Suite) -> tuple[str, ...]:
+    """Return the controls that a word stands for: one, or several that belong together."""
+    by_word = suite.controls_by_word()
+    by_lower_word, word = {name.lower(): names for name, names in by_word.items()}, text.strip().lower()
+    if word not in by_lower_word:
+        raise ValueError(f"expected one of: {', '.join(by_word)}")
+    return by_lower_word[word]
+
+
+def kind(text: str, suite: Suite) -> str:
+    """Read ``all``, a kind of the suite, or several kinds with commas."""
+    names = {part.strip().lower() for part in text.split(",")}
+    if not names <= {*suite.kinds, "all"}:
+        raise ValueError(f"expected one of: {', '.join((*suite.kinds, 'all'))}")
+    kinds = [name for name in suite.kinds if name in names]
+    return "all" if "all" in names or len(kinds) == len(suite.kinds) else ",".join(kinds)
+
+
+def budget(text: str) -> tuple[str, float]:
+    """Read ``200calls`` or ``5usd`` (also ``$5`` or ``5 USD``) as (unit, cap)."""
+    if (match := re.fullmatch(_CAP, text.strip(), re.IGNORECASE)) is None:
+        raise ValueError("expected a number of calls or of dollars, such as 200calls or 5usd")
+    if match["calls"]:
+        return "calls", number(1, BILLION, kind=int)(match["calls"])
+    return "usd", number(0.000001, BILLION)(match["usd"] or match["dollars"])
+
+
+def parallel(text: str) -> bool | int:
+    """Read ``true``, ``false``, or the most dialogues at once."""
+    if (word := text.strip().lower()) in ("true", "false"):
+        return word == "true"
+    try:
+        most: int = number(1, 10_000, kind=int)(text)
+    except ValueError as error:
+        raise ValueError(f"{error}, or true, or false") from None
+    return most
+
+
+def yes_or_no(text: str) -> bool:
+    """Read ``true`` or ``false``."""
+    if (word := text.strip().lower()) not in ("true", "false"):
+        raise ValueError("expected true or false")
+    return word == "true"
+
+
+def report(text: str) -> str:
+    """Return the path of a report, or the word ``github``."""
+    from pytest_personalens.core.files.destinations import ENDINGS, GITHUB, file_kind  # slow to import
+
+    if text.strip().lower() == GITHUB:
+        return GITHUB
+    if file_kind(text) is None:
+        raise ValueError(f"expected a path that ends in {', '.join(ENDINGS)}, or the word {GITHUB}")
+    return text
+
+
+def margin(text: str, suite: Suite) -> tuple[str, float]:
+    """Read ``DIMENSION=X`` as (dimension, X), a difference of means or, for task completion, of shares."""
+    name, _, value = text.partition("=")
+    metric = suite.metric(name.strip().lower())
+    measure = metric.measure if metric is not None and metric.measure is not None else suite.measure(name)
+    span = measure.span
+    try:
+        least = float(number(0, BILLION if span is None else span)(value.strip()))
+    except ValueError:
+        most = "" if span is None else f" to less than {span:g}"
+        raise ValueError(
+            f"expected DIMENSION=X, X from 0{most}, such as {suite.main[0].short}=0.02"
+        ) from None
+    if span is not None and least >= span:
+        raise ValueError(
+            f"no drop of {measure.short} is larger than {span:g}, so a margin of that lets everything pass;"
+            " give less"
+        )
+    return measure.value, least
+
+
 _PATH: Final = some("a path")
 
 OPTIONS: Final = (
@@ -155,7 +250,6 @@ OPTIONS: Final = (
     Option("adopt-judge", "PATH", None, _PATH, "Keep how the judge of this run reads the anchor dialogues, and this run's scores, as the baseline PATH", "judge", "judge check", path=True, on="command line"),
     Option("check-judge", "PATH", None, _PATH, "Say whether the judge or your assistant changed since the baseline PATH; fail if the judge did", "judge", "judge check", path=True, on="command line"),
     Option("judge-votes", "N", 1, odd(99), "Votes on a verdict below its threshold, the first included; the median decides (default: 1)", "judge", "score", type="int", on="ini"),
-    Option("lost-to-user", "scored|unscored", "scored", choice("scored", "unscored"), "What a dialogue counts as whose task is not completed and whose simulated user made a fault: scored as any other (default), or unscored, which the gate valid counts", "judge", "score", on="ini"),
     Option("embedding", "SPEC", None, some("sentence-transformers:PATH or module:attribute"), "What scores texts by SBERT, in personaconv: a folder with a model, or a callable, texts to vectors (default: none, and chars is scored)", "judge", "score", on="ini"),
     Option("nltk-data", "DIR", None, _PATH, "WordNet, in personaconv, to score METEOR: its own folder, or NLTK's data (default: none, and meteor-es is scored, without synonyms)", "judge", "score", path=True, on="ini"),
     Option("anchors", "FILE", None, _PATH, "Labelled dialogues that the judge reads where it is adopted or checked (default: 24 of ours)", "judge", "judge check", path=True, on="ini"),

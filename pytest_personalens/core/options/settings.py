@@ -80,8 +80,6 @@ class _Fields(NamedTuple):
     record: Literal["none", "live", "new", "all"] = "none"
     resume: bool = False
     estimate: bool = False
-    #: What a dialogue counts as that was lost to the simulated user.
-    lost_to_user: Literal["scored", "unscored"] = "scored"
     #: The request to a service that is the assistant, as JSON, and the path of the reply in its answer.
     assistant_request: str | None = None
     assistant_reply: str | None = None

@@ -86,12 +86,7 @@ def _texts(value: Any) -> list[str]:
 REPLY: Final = "personalens_assistant_reply"
 #: The largest answer that is read, in bytes.
 MOST_BYTES: Final = 50_000_000
-_LINES: Final = (
-    "application/x-ndjson",
-    "application/jsonl",
-    "application/x-jsonlines",
-    "application/json-seq",
-)
+_LINES: Final = tuple(f"application/{kind}" for kind in ("x-ndjson", "jsonl", "x-jsonlines", "json-seq"))
 #: The fields of an object that says that something failed.
 _FAILURES: Final = ("error", "errors", "detail")
 _FAILED: Final = ("error", "failed", "failure")

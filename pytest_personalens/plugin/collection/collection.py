@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import nullcontext
-from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -139,10 +137,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     tally.remaining = to_be_evaluated(session.items)
     tally.left_out = tally.made - tally.remaining
     if tally.made:
-        # --lf does not collect files without failures. From each of them, at least one item is left out. So
-        # it is with files beside the paths that were given, for a baseline, which is to hold the whole.
+        # --lf does not collect files without failures. From each of them, at least one item is left out.
         tally.left_out += files_not_collected(session.config)
-        tally.left_out += _files_beside(session.config) if settings.save_baseline is not None else 0
     if is_worker(session.config):
         from pytest_personalens.plugin.running.xdist import count_ungrouped
 
@@ -159,30 +155,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             left=bool(tally.remaining),
             unfit=tally.unfit,
         )
-
-
-def _files_beside(config: pytest.Config) -> int:
-    """Return how many test files that may have tests of this plugin lie outside the paths of this run."""
-    named = [(config.invocation_params.dir / arg.partition("::")[0]).resolve() for arg in config.args]
-    if not all(path.exists() for path in named):  # modules, under --pyargs
-        return 0
-    patterns, apart = config.getini("python_files"), config.getini("norecursedirs")
-    tops = [config.rootpath / path for path in config.getini("testpaths")] or [config.rootpath]
-    found: set[Path] = set()
-    for top in tops:
-        for parent, folders, files in os.walk(top):
-            here = Path(parent)
-            folders[:] = [
-                name
-                for name in folders
-                if not any(fnmatch(name, pattern) for pattern in apart)
-                and not (here / name / "pyvenv.cfg").exists()
-            ]
-            found |= {here / name for name in files if any(fnmatch(name, pattern) for pattern in patterns)}
-    return sum(
-        not any(file.resolve().is_relative_to(path) for path in named) and b"personalens" in file.read_bytes()
-        for file in found
-    )
 
 
 def is_whole_repository(config: pytest.Config) -> bool:

@@ -54,6 +54,8 @@ def add_options(parser: pytest.Parser) -> None:
 
 def is_asked_for(config: pytest.Config) -> bool:
     """True if an option of the plugin is given, or a key or a variable has a name that may be one of ours."""
+    if config.option.help:  # pytest then reads no options, and runs nothing
+        return False
     if any(config.getoption(o.ini, None) not in (None, False) for o in OPTIONS if o.on != "ini"):
         return True
     keys = (key.casefold() for key in written_keys(config))

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.plugin.reporting.judge_check import JudgeCheck
-    from pytest_personalens.plugin.running.run import Drawn, Run
+    from pytest_personalens.plugin.running.run import Run, Tally
 
 
 #: What somebody can do whose groups of tests are taken apart.
@@ -87,7 +87,7 @@ class Controller:
         return self._config.stash[RUN]
 
     @property
-    def _drawn(self) -> Drawn:
+    def _drawn(self) -> Tally:
         return self.reported.drawn or self._run.drawn()
 
     @errors_in_one_line()

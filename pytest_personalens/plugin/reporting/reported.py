@@ -15,7 +15,7 @@ from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.plugin.failures import GateFailure, traceback_style
 from pytest_personalens.plugin.running.keys import SETTINGS
 from pytest_personalens.plugin.running.prepare import rerun_command
-from pytest_personalens.plugin.running.run import Drawn
+from pytest_personalens.plugin.running.run import Tally
 from pytest_personalens.reports.content.findings import gates_off
 from pytest_personalens.results.values.item import Item, item_times
 
@@ -157,7 +157,7 @@ class Reported:
     #: Workers that died.
     died: list[str] = field(default_factory=list)
     #: The counts of the draws as workers sent them.
-    drawn: Drawn | None = None
+    drawn: Tally | None = None
 
     def add(self, report: pytest.TestReport) -> None:
         """Take the report of a phase of an item."""
@@ -189,15 +189,14 @@ class Reported:
         if died:
             self.died.append(worker)
         if "personalens" in output:
-            drawn = Drawn(*json.loads(output["personalens"]))
-            so_far = self.drawn or Drawn()  # this worker may have had no item
-            self.drawn = drawn._replace(
-                knows=drawn.knows or so_far.knows,
-                waited=max(drawn.waited, so_far.waited),
-                waited_for=drawn.waited_for or so_far.waited_for,
-                side_by_side=drawn.side_by_side + so_far.side_by_side,
-                refused=drawn.refused + so_far.refused,
-            )
+            drawn, so_far = Tally(**json.loads(output["personalens"])), self.drawn
+            if so_far is not None:  # this worker may have had no item
+                drawn.knows |= so_far.knows
+                drawn.waited = max(drawn.waited, so_far.waited)
+                drawn.waited_for = drawn.waited_for or so_far.waited_for
+                drawn.side_by_side += so_far.side_by_side
+                drawn.refused += so_far.refused
+            self.drawn = drawn
 
     @property
     def died_unexplained(self) -> bool:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_personalens.plugin.reporting.reported import RedGates
-    from pytest_personalens.plugin.running.run import Drawn, Run
+    from pytest_personalens.plugin.running.run import Run, Tally
     from pytest_personalens.reports.files import WrittenFiles
     from pytest_personalens.results.values.results import Results
 
@@ -71,7 +71,7 @@ def write_summary(
     results: Results,
     written: WrittenFiles,
     *,
-    drawn: Drawn,
+    drawn: Tally,
     infrastructure: bool,
     red: RedGates,
 ) -> None:
@@ -111,7 +111,7 @@ def write_summary(
         reporter.write_line(line)
 
 
-def _offer(drawn: Drawn) -> str:
+def _offer(drawn: Tally) -> str:
     """Return one line on how dialogues that waited for each other can run side by side."""
     if drawn.waited < _LONG:
         return ""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -63,60 +63,42 @@ _LOADED_AHEAD: Final = 1000
 _TRIED: Final = 100
 #: The end of the text about domains that another suite or dataset has.
 _DOMAIN_OF_INI: Final = "; -o personalens_domain= leaves out the domains of the configuration"
-
-
 #: Seconds up to which a dialogue waited for nothing.
 QUICK: Final = 0.02
 
 
-class Drawn(NamedTuple):
-    """The draws of a run's tests, as a worker sends them."""
+@dataclass(slots=True)
+class Tally:
+    """What the tests of one process drew and did, as a worker sends it."""
 
     #: Scenarios that the user asked for, and those that existed.
     requested: int = 0
     drawn: int = 0
-    #: Items that a selection left out.
+    #: Items that the collected tests made of their samples; a selection left some and left others out.
+    made: int = 0
+    remaining: int = 0
     left_out: int = 0
     #: Ids of scenarios that only the sample of a mark has.
-    ids: tuple[str, ...] = ()
+    ids: list[str] = field(default_factory=list)
     #: Files with tests of this plugin that skipped themselves completely.
-    skipped: tuple[str, ...] = ()
-    #: True if an assistant that was asked could see its context.
-    knows: bool = False
-    #: Items that a selection left.
-    remaining: int = 0
+    skipped: list[str] = field(default_factory=list)
     #: Why the mark of a test and the command line leave it no item.
     unfit: str = ""
     #: Scenarios that the domains of the configuration left out, where all there are were drawn.
     elsewhere: int = 0
+    #: True if an assistant that was asked could see its context.
+    knows: bool = False
     #: Seconds that dialogues waited which ran one after the other, and what lets them run side by side.
     waited: float = 0.0
     waited_for: str = ""
-    #: Dialogues that ran at the same time, over all processes.
-    side_by_side: int = 0
+    #: Dialogues that ran at the same time.
+    side_by_side: int = 1
     #: Replies that a rate limit of the assistant's provider refused, and that were asked for again.
     refused: int = 0
     #: Items whose mark ``xdist_group`` keeps them with no other.
     ungrouped: int = 0
     #: The scenarios of personas in marks, as plain data.
-    personas: tuple[dict[str, Any], ...] = ()
-
-
-@dataclass(slots=True)
-class Tally:
-    """Counts the items of one process while they are collected and selected."""
-
-    #: Items that the collected tests made of their samples.
-    made: int = 0
-    remaining: int = 0
-    left_out: int = 0
-    skipped: list[str] = field(default_factory=list)
-    unfit: str = ""
-    knows: bool = False
-    ungrouped: int = 0
-    waited: float = 0.0
-    waited_for: str = ""
-    side_by_side: int = 1
+    personas: list[dict[str, Any]] = field(default_factory=list)
     #: The computing time of the process so far, when it was last taken.
     computed: float = field(default_factory=time.process_time)
 
@@ -384,27 +366,18 @@ class Run:
         other: BaseScenario = self.dataset.load(self._other_users.of(case.ref))
         return other
 
-    def drawn(self) -> Drawn:
-        """Return the counts of the draws of this process's tests, over all shards."""
+    def drawn(self) -> Tally:
+        """Return the tally with the draws of this process's tests, over all shards."""
         used = self._used.values()
         known = {ref.id for ref in self.sample(self.settings).refs}
-        more = sorted({ref.id for sample in used for ref in sample.refs} - known)
-        return Drawn(
+        return replace(
+            self.tally,
             requested=sum(s.requested for s in used),
             drawn=sum(s.drawn for s in used),
-            left_out=self.tally.left_out,
-            ids=tuple(more),
-            skipped=tuple(self.tally.skipped),
-            knows=self.tally.knows,
-            remaining=self.tally.remaining,
-            unfit=self.tally.unfit,
+            ids=sorted({ref.id for sample in used for ref in sample.refs} - known),
             elsewhere=sum(s.elsewhere for s in used),
-            waited=self.tally.waited,
-            waited_for=self.tally.waited_for,
-            side_by_side=self.tally.side_by_side,
             refused=self.participants.pace.limiter.throttled,
-            ungrouped=self.tally.ungrouped,
-            personas=tuple(one.model_dump(mode="json") for one in self.personas.values()),
+            personas=[one.model_dump(mode="json") for one in self.personas.values()],
         )
 
     @property

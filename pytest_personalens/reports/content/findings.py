@@ -118,14 +118,6 @@ def gates_off(configured: Callable[[Option], object]) -> list[str]:
     return [word for option in gates for word in ("-o", f"{option.ini}=")]
 
 
-def thresholds_in_force(settings: Mapping[str, Any], suite: Suite) -> str:
-    """``tc >= 1, p >= 2``: the scores that an item must reach; empty where it need not reach any."""
-    defaults = {measure.value: least for measure, least in suite.thresholds.items()}
-    thresholds, read = dict(settings.get("threshold") or ()), settings.get("dimensions") or ()
-    limits = [(name, least) for name, least in {**defaults, **thresholds}.items() if name in read]
-    return ", ".join(f"{_short(name, suite)} {_sign(name, suite)} {least:g}" for name, least in limits)
-
-
 def _plain(value: Any, suite: Suite) -> str:
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
@@ -142,10 +134,6 @@ def _controls(value: Any, suite: Suite) -> str:
             words.append(word)
             left = [name for name in left if name not in controls]
     return ",".join([*words, *map(suite.control_word, left)])
-
-
-def _sign(name: str, suite: Suite) -> str:
-    return "<=" if any(m.value == name and m.better == "low" for m in suite.measures) else ">="
 
 
 def _short(name: str, suite: Suite) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.content.findings import capital
 from pytest_personalens.reports.content.kind_tables import by_distance
-from pytest_personalens.results.means import Estimate, estimate, item_scores
+from pytest_personalens.results.means import Estimate, estimate
 from pytest_personalens.results.reasons.reasons import COSTS, reason_counts
 from pytest_personalens.results.wording import control_names, ends_text
 
@@ -58,8 +58,8 @@ def group_rows(results: Results, dimensions: Sequence[Measure]) -> dict[str, lis
 def _rows(groups: Mapping[str, Sequence[Item]], dimensions: Sequence[Measure]) -> list[FiguresRow]:
     rows = []
     for name, items in groups.items():
-        read = item_scores(items)
-        rows.append(FiguresRow(name, len(items), len(read), [estimate(read, d) for d in dimensions]))
+        scored = sum(item.evaluation.scored for item in items)
+        rows.append(FiguresRow(name, len(items), scored, [estimate(items, d) for d in dimensions]))
     return rows
 
 

@@ -18,7 +18,6 @@ from pytest_personalens.reports.content.findings import (
     capital,
     command_line,
     findings_of,
-    thresholds_in_force,
 )
 from pytest_personalens.reports.content.kind_tables import (
     distance_of,
@@ -30,7 +29,7 @@ from pytest_personalens.reports.content.kind_tables import (
 from pytest_personalens.reports.html import figures
 from pytest_personalens.reports.html.payload import pack, payload, script_json, shown_dimensions
 from pytest_personalens.results import wording
-from pytest_personalens.results.means import by_turn, item_scores
+from pytest_personalens.results.means import by_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -140,7 +139,7 @@ def _figures(results: Results) -> dict[str, Any]:
     suite, findings = results.of_suite, findings_of(results)
     dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.figures]
     rows = figures.group_rows(results, dimensions)
-    turns = by_turn(item_scores(results.own)) if suite.has_turns else []
+    turns = by_turn(results.own) if suite.has_turns else []
     estimates = dict(zip(dimensions, rows["whole"][0].estimates, strict=True))
     tiles = [d for d in figures.tile_measures(results) if d in estimates]
     under_test = str(results.settings.get("assistant") or "")
@@ -175,9 +174,6 @@ def _figures(results: Results) -> dict[str, Any]:
         "legends": LEGENDS,
         "total": sum(results.usage.values(), Usage()),
         "command": command_line(results.settings, suite),
-        "thresholds": thresholds_in_force(
-            {**results.settings, "dimensions": [d.value for d in dimensions]}, suite
-        ),
         "identities": sorted(agents),
     }
 

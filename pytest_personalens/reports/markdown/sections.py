@@ -15,7 +15,7 @@ from pytest_personalens.reports.content.kind_tables import (
     source_lines,
 )
 from pytest_personalens.reports.content.markup import code, escape, figure, interval_text, markdown_table
-from pytest_personalens.results.means import estimate, item_scores
+from pytest_personalens.results.means import estimate
 from pytest_personalens.results.wording import decision, p_value
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def distance_section(results: Results) -> Iterator[Section]:
     shown = [m for m in results.of_suite.main if m.value in results.overall.figures]
     rows = []
     for name, items in by_distance(results, results.own).items():
-        means = [estimate(item_scores(items), measure) for measure in shown]
+        means = [estimate(items, measure) for measure in shown]
         rows.append((name, *(f"{figure(m.value)} ({m.dialogues})" if m.dialogues else "-" for m in means)))
     if (distance := distance_of(results)) is not None and rows:
         title = f"### By distance: {distance.title}, with the {results.of_suite.item}s of each"

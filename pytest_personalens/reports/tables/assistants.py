@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.judging.verdict import Dimension
@@ -23,13 +23,15 @@ from pytest_personalens.reports.tables.runs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_personalens.datasets.quality import Quality
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
+    #: A row of another table: its name, and a figure for each column, None for an empty cell.
+    OtherRow = tuple[str, Mapping[str, float | None]]
 
 #: The domains of Table 8. Table 9 has all others.
 _FIRST_DOMAINS: Final = DOMAINS[:10]
@@ -145,13 +147,6 @@ _RANGES: Final = {
 }
 
 
-class OtherRow(NamedTuple):
-    """A row of another table: its name, and a figure for each column, None for an empty cell."""
-
-    name: str
-    figures: Mapping[str, float | None]
-
-
 def assistant_tables(runs: Sequence[StoredRun], beside: Sequence[OtherRow] = ()) -> list[Table]:
     """Return Table 3.
 
@@ -159,7 +154,7 @@ def assistant_tables(runs: Sequence[StoredRun], beside: Sequence[OtherRow] = ())
     completion rate in percent, mean personalization, and the assistant's naturalness and coherence, for
     single-domain (SD) and multi-domain (MD) tasks.
     """
-    given = [(row.name, *(figure(row.figures[c.key]) for c in _OF_ASSISTANT)) for row in beside]
+    given = [(name, *(figure(figures[c.key]) for c in _OF_ASSISTANT)) for name, figures in beside]
     notes = ["TCR in percent, P from 1 to 4; Nat and Coh, of the assistant, from 1 to 5."]
     notes += ["Rows that --beside gave are as their file has them."] if beside else []
     return _tables(runs, 3, "assistants beside each other", _OF_ASSISTANT, notes, given)
@@ -232,7 +227,7 @@ def _row(path: Path, line: int, cells: Mapping[str, str | None]) -> OtherRow:
         if value is not None and high == 100 and 0 < value <= 1:
             raise DataError(path, f"expected percent, as the paper has it, not {text[:40]}", field=field)
         figures[column] = value
-    return OtherRow((cells["name"] or "").strip() or f"line {line}", figures)
+    return (cells["name"] or "").strip() or f"line {line}", figures
 
 
 _SCORES: Final = {"tcr": Dimension.TASK_COMPLETION, "p": Dimension.PERSONALIZATION}
@@ -243,41 +238,22 @@ _LEGEND: Final = (
 )
 
 
-class _ContextItems(NamedTuple):
-    """Items, and what the assistant knew in them: `letters` of D, I, S, or another user's context.
+def _contexts_of(results: Results) -> Iterator[tuple[tuple[object, ...], str, list[Item]]]:
+    """Yield the items of a run and of each control with their row's place and name in the paper's order.
 
     With the prompt "vanilla", the assistant knew nothing.
     """
-
-    letters: str
-    items: Sequence[Item]
-    vanilla: bool = False
-    swapped: bool = False
-
-    @property
-    def as_in_paper(self) -> str:
-        """Return a name such as ``Base`` or ``Base + all``."""
-        if self.vanilla or self.swapped:
-            return "Vanilla" if self.vanilla else "Another user's"
-        return "Base + all" if self.letters == "DIS" else " + ".join(["Base", *self.letters])
-
-    @property
-    def order(self) -> tuple[bool, bool, int, str]:
-        """Return a sort key for the paper's order: vanilla, base, one letter, all."""
-        return (not self.vanilla, self.swapped, len(self.letters), self.letters)
-
-
-def _contexts_of(results: Results) -> list[_ContextItems]:
-    """Return the settings of a run and its controls, in the paper's order."""
     s = results.settings
     vanilla = bool(s.get("assistant")) and s.get("assistant_prompt") == "vanilla"
     own = "" if vanilla else str(s.get("context", ""))
-    settings = [_ContextItems(own, results.own, vanilla=vanilla)]
-    for control in dict.fromkeys(item.control for item in results.items if item.control):
-        swapped, letters = control == "swapped", {"swapped": own, "none": ""}.get(control, control)
+    for control in dict.fromkeys(("", *(item.control for item in results.items))):
+        swapped = control == "swapped"
+        letters = {"": own, "swapped": own, "none": ""}.get(control, control)
+        first = vanilla and not letters and not swapped
+        name = "Base + all" if letters == "DIS" else " + ".join(["Base", *letters])
+        name = "Vanilla" if first else "Another user's" if swapped else name
         items = [item for item in results.items if item.control == control]
-        settings.append(_ContextItems(letters, items, vanilla and not letters and not swapped, swapped))
-    return sorted(settings, key=lambda setting: setting.order)
+        yield (not first, swapped, len(letters), letters), name, items
 
 
 def context_tables(runs: Sequence[StoredRun]) -> list[Table]:
@@ -292,23 +268,23 @@ def context_tables(runs: Sequence[StoredRun]) -> list[Table]:
             " of one",
             code="PL108",
         )
-    by_name: dict[str, tuple[str, _ContextItems]] = {}
+    owners: dict[str, str] = {}
+    rows = []
     for run in runs:
-        for setting in _contexts_of(run.results):
-            name = setting.as_in_paper
-            if name in by_name:
+        for place, name, items in _contexts_of(run.results):
+            if name in owners:
                 raise SpecError(
-                    f"--table 4: {by_name[name][0]} and {run.name} both have the row {name!r}; leave one of"
-                    " them out",
+                    f"--table 4: {owners[name]} and {run.name} both have the row {name!r}; leave one of them"
+                    " out",
                     code="PL108",
                 )
-            by_name[name] = (run.name, setting)
-    settings = sorted((setting for _, setting in by_name.values()), key=lambda setting: setting.order)
+            owners[name] = run.name
+            rows.append((place, means_row(name, items, _COLUMNS)))
     paper = [(f"{PAPER}{name}", *(row[c.key] for c in _COLUMNS)) for name, row in paper_rows(4).items()]
     table = Table(
         paper_title("Table 4", "what each part of the context is worth"),
         ("", *(column.heading for column in _COLUMNS)),
-        (*(means_row(one.as_in_paper, one.items, _COLUMNS) for one in settings), *paper),
+        (*(cells for _, cells in sorted(rows)), *paper),
         (_LEGEND, *notes_of(runs), PAPER_NOTE, *paper_notes(4)),
     )
     return [table]

@@ -18,7 +18,7 @@ from pytest_personalens.reports.tables.runs import (
     paper_rows,
     paper_title,
 )
-from pytest_personalens.results.means import item_scores, scenario_means, scores_by_turn
+from pytest_personalens.results.means import scenario_means, scores_by_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -190,7 +190,7 @@ def _turns(run: StoredRun, kinds: Kinds, name: str) -> Table:
 
 def _by_turn(items: Sequence[Item]) -> list[tuple[float, int]]:
     """Return the mean by scenario and the number of dialogues, for each turn."""
-    turns = scores_by_turn((one.key, one.turns) for one in item_scores(items))
+    turns = scores_by_turn(items)
     return [(fmean(scenario_means(scores).values()), sum(map(len, scores.values()))) for scores in turns]
 
 

@@ -202,7 +202,7 @@ def failure_lines(
     lines += [*_turns(evaluation, failed, earlier, width, brief=brief), ""]
     if not brief:
         for verdict in evaluation.verdicts:
-            lines += _reading(verdict, scenario, width, passed=verdict not in failed and not whole)
+            lines += _verdict_lines(verdict, scenario, width, passed=verdict not in failed and not whole)
     # Each line by itself: names, places and devices come from a dataset, which somebody else or a model may
     # have written.
     return [one_line(line) for line in (*lines, *([f"again:  {rerun}"] if rerun else []))]
@@ -313,7 +313,7 @@ def _cut(text: str) -> str:
     return f"{text[:_LONGEST_MESSAGE]} [... {len(text) - _LONGEST_MESSAGE:,} more characters]"
 
 
-def _reading(verdict: Verdict, scenario: BaseScenario, width: int, *, passed: bool) -> Iterator[str]:
+def _verdict_lines(verdict: Verdict, scenario: BaseScenario, width: int, *, passed: bool) -> Iterator[str]:
     """A reading: its score, what was done of the goal, and of a low one all that was not said before."""
     measure = verdict.dimension
     of_scale = f" ({measure.range_text()})" if measure.span is not None else ""

@@ -163,17 +163,17 @@ class Baseline(Frozen):
         return ",\n".join(parts) + "\n}\n"
 
 
-def baseline_of(results: Results, *, kept: bool = False) -> Baseline:
+def baseline_of(results: Results, *, for_file: bool = False) -> Baseline:
     """Return the baseline of a run; raise `SpecError` if the run has no scored item.
 
-    One that is `kept` in a file holds no dialogue with texts that are data of others.
+    One `for_file` holds no dialogue with texts that are data of others.
     """
     if not any(item.evaluation.scored for item in results.own):
         raise SpecError("no item of the run could be scored", code="PL106")
     terms = terms_of(results)
     items = sorted(results.own, key=lambda item: (*item.key, item.trial))
     entries = tuple(_entry(item, terms) for item in items)
-    foreign = {name for name, scenario in results.scenarios.items() if kept and scenario.unrecorded}
+    foreign = {name for name, scenario in results.scenarios.items() if for_file and scenario.unrecorded}
     return Baseline(
         provenance=results.provenance,
         terms=terms,

@@ -140,8 +140,8 @@ def _read_in(metric: Metric | None, items: Sequence[Item]) -> list[Item]:
     The mean of a measure is computed without the scored items of which its reading was not asked.
     """
     kinds, measure = (metric.read_in, metric.measure) if metric is not None else ((), None)
-    of_kinds = (item for item in items if not kinds or item.evaluation.kind in kinds)
-    return [i for i in of_kinds if measure is None or i.evaluation.asked_for(measure)]
+    of_kinds = ((i, i.evaluation) for i in items if not kinds or i.evaluation.kind in kinds)
+    return [i for i, e in of_kinds if measure is None or not e.gives(measure) or e.score(measure) is not None]
 
 
 class FigureCheck(Check):

@@ -183,7 +183,7 @@ class Explanation(NamedTuple):
 
 def explanations(results: Results) -> tuple[Explanation, ...]:
     """Return why each gate failed that did, in the order of the gates."""
-    read = [(gate, *_reading(gate, results)) for gate in results.gates if not gate.passed]
+    read = [(gate, *_measured(gate, results)) for gate in results.gates if not gate.passed]
     firsts: dict[tuple[str, Measure], Gate] = {}
     for gate, group, measure in read:
         if measure is not None and gate.value is not None:
@@ -228,7 +228,7 @@ def _explained(results: Results, gate: Gate, group: str, measure: Measure | None
     return Explanation(gate, group, measure, moved, since)
 
 
-def _reading(gate: Gate, results: Results) -> tuple[str, Measure | None]:
+def _measured(gate: Gate, results: Results) -> tuple[str, Measure | None]:
     """The group and the measure that a gate is on; of a gate on the chance to pass, what failed most."""
     expression = parse_gate_name(gate.name.removeprefix("regression: "), gate.limit, gate.direction)
     group = expression.group

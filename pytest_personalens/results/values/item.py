@@ -132,10 +132,9 @@ StoredShortfall = Annotated[
 
 def shortfalls_of(evaluation: Evaluation, thresholds: Mapping[str, Score]) -> tuple[Shortfall, ...]:
     """Return the scores that are worse than their `thresholds`, by the long names of measures."""
-    if not evaluation.scored:
-        return ()
-    scored = ((m := get_measure(name), evaluation.score(m), limit) for name, limit in thresholds.items())
-    return tuple(Shortfall(m, s, limit) for m, s, limit in scored if s is not None and m.is_worse(s, limit))
+    scores = {v.dimension.value: v.score for v in evaluation.verdicts if evaluation.scored}
+    read = ((get_measure(name), scores[name], limit) for name, limit in thresholds.items() if name in scores)
+    return tuple(Shortfall(m, score, limit) for m, score, limit in read if m.is_worse(score, limit))
 
 
 def uncounted_reason(evaluation: Evaluation) -> tuple[str, str]:

@@ -69,7 +69,7 @@ class Memory(Suite):
     defaults: Mapping[str, Any] = {"context": "sessions"}
     lacks = (
         "max_turns", "adopt_judge", "check_judge", "anchors",
-        "prompts", "official_bugs", "user_agent", "lost_to_user", "context", "interactions", "history",
+        "prompts", "official_bugs", "user_agent", "context", "interactions", "history",
         "embedding", "nltk_data", "protocol", "dialogues", "generate_only", "slice", "manner", "criteria",
         "calibration",
     )  # fmt: skip

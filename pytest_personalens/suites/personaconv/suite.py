@@ -131,7 +131,7 @@ class PersonaConv(Suite):
     lacks = (
         "slice", "manner", "criteria", "calibration",
         "user_model", "judge_model", "judge_votes", "max_turns", "adopt_judge", "check_judge", "anchors",
-        "prompts", "official_bugs", "user_agent", "assistant_prompt", "lost_to_user", "dialogues",
+        "prompts", "official_bugs", "user_agent", "assistant_prompt", "dialogues",
         "generate_only",
     )  # fmt: skip
     protocols = ("fixed", "official")

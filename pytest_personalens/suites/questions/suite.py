@@ -79,7 +79,7 @@ class Questions(Suite):
     }
     lacks = (
         "user_model", "user_agent", "max_turns", "interactions", "history", "embedding", "nltk_data",
-        "prompts", "official_bugs", "adopt_judge", "check_judge", "anchors", "lost_to_user",
+        "prompts", "official_bugs", "adopt_judge", "check_judge", "anchors",
         "slice", "manner", "dialogues", "generate_only", "criteria", "calibration",
     )  # fmt: skip
     protocols = ("default",)

@@ -13,45 +13,10 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens.plugin.records.resume import calls_folder
-from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import ROOT, Repository, calls
 from tests.support.scripted_agents import MODELS
 
 ARGS = ("--personalens-sample=2",)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "expected"),
-    [
-        ("-o personalens_judge_votes", "99999999999", "expected a whole number from 1 to 99, not *"),
-        ("-o personalens_judge_votes", "101", "expected a whole number from 1 to 99, not *"),
-        ("-o personalens_turn_timeout", "inf", "expected a number from 0.001 to 86400, not *"),
-        ("-o personalens_turn_timeout", "1e9", "expected a number from 0.001 to 86400, not *"),
-        ("-o personalens_max_turns", "9" * 30, "expected a whole number from 1 to 1000, not *"),
-        (
-            "-o personalens_parallel",
-            "9" * 30,
-            "expected a whole number from 1 to 10000, or true, or false, not *",
-        ),
-        ("--personalens-sample", "9" * 5000, "expected a whole number 1 or more, or all, not *"),
-        ("--personalens-trials", "9" * 30, "expected a whole number from 1 to 100, not *"),
-        ("--personalens-budget", "infusd", "expected a number of calls or of dollars*"),
-        ("--personalens-budget", "9" * 30 + "calls", "expected *number*1 or more*"),
-    ],
-)
-def test_numbers_without_sense(repo: Repository, name: str, value: str, expected: str) -> None:
-    option = name.removeprefix("-o ")
-    words = ("-o", f"{option}={value}") if option != name else (name, value)
-    assert_usage_error(repo.inline(*ARGS, *words), f"ERROR: {option}: {expected}")
-
-
-@pytest.mark.parametrize("content", ["", "\n  \n"])
-def test_a_file_without_users_is_not_everybody(repo: Repository, content: str) -> None:
-    (repo.path / "users.txt").write_text(content)
-    assert_usage_error(
-        repo.inline(*ARGS, "-opersonalens_users=file:users.txt"),
-        "ERROR: personalens_users: no user is in *users.txt; write an id a line, or leave the option out *",
-    )
 
 
 def test_a_cache_that_cannot_be_written_is_a_warning(repo: Repository) -> None:

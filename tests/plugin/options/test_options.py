@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import get_type_hints
 
 import pytest
@@ -12,22 +13,6 @@ from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD_AGENTS
 
 ARGS = ("--personalens-sample=4", *TOLD_AGENTS)
-SETTING = "--personalens-report=r.json"
-
-
-def refused(result: pytest.RunResult, problem: str) -> None:
-    """The run ended with 4 and told the problem in one line."""
-    assert result.ret == 4
-    told = [line for line in (*result.outlines, *result.errlines) if line.startswith("ERROR")]
-    assert len(told) == 1
-    assert problem in told[0]
-
-
-def settings(repo: Repository, *args: str) -> dict[str, object]:
-    """The settings in the results of a run."""
-    repo.inline(*ARGS, "--personalens-report=r.json", *args)
-    found: dict[str, object] = repo.results("r.json")["settings"]
-    return found
 
 
 def test_every_option_makes_a_setting() -> None:
@@ -35,7 +20,8 @@ def test_every_option_makes_a_setting() -> None:
 
 
 def test_the_help_names_each_option_once_by_group(repo: Repository) -> None:
-    lines = repo.inline("--help").outlines
+    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_gate = tcr >= 0.8\n")
+    lines = repo.inline("--help", "--personalens-sample=2").outlines  # behind which pytest reads no option
     named = [line.split()[0].partition("=")[0] for line in lines if "--personalens-" in line]
     assert named == [o.long for o in OPTIONS if o.on != "ini"]
     assert len(named) <= 33
@@ -45,64 +31,85 @@ def test_the_help_names_each_option_once_by_group(repo: Repository) -> None:
     assert {o.ini for o in OPTIONS if o.on != "command line"} <= set(ini)
 
 
-@pytest.mark.parametrize(
-    ("given", "key", "value"),
-    [
-        (("--personalens-gate=tcr=0.1, p >= 1", "--personalens-gate=single: p >= 1"), "gate", [["", "tcr", 0.1, ">=", "", ""], ["", "p", 1.0, ">=", "", ""], ["single", "p", 1.0, ">=", "", ""]]),
-        (("-opersonalens_threshold=p=3,tc>=0",), "threshold", [["personalization", 3], ["task_completion", 0]]),
-        (("--personalens-dimensions=p", "--personalens-dimensions=tc,leak"), "dimensions", ["task_completion", "personalization", "opening_leak"]),
-        (("--personalens-control=other-user,no-context",), "control", ["none", "swapped"]),
-        (("--personalens-control=ablation", "--personalens-control=i"), "control", ["none", "D", "I", "S"]),
-        (("--personalens-control=D",), "control", ["D"]),
-        (("--personalens-domain=movies, rental cars", "--personalens-domain=BOOKS"), "domain", ["movies", "rental cars", "BOOKS"]),
-        (("--personalens-budget=200calls,5usd",), "budget", [["calls", 200], ["usd", 5.0]]),
-        (("--personalens-budget=1 call", "--personalens-budget=$5"), "budget", [["calls", 1], ["usd", 5.0]]),
-        (("--personalens-budget=0.5 USD",), "budget", [["usd", 0.5]]),
-        (("-o", "personalens_margin=tc=0.02,p=0.1"), "margin", [["task_completion", 0.02], ["personalization", 0.1]]),
-        (("--personalens-record=live",), "record", "live"),
-    ],
-)  # fmt: skip
-def test_lists_take_commas_and_repetition(
-    told: Repository, given: tuple[str, ...], key: str, value: object
-) -> None:
-    assert settings(told, *given)[key] == value
+READ = [
+    ("'--personalens-gate=tcr=0.1, p >= 1' '--personalens-gate=single: p >= 1'", "gate", (("", "tcr", 0.1, ">=", "", ""), ("", "p", 1.0, ">=", "", ""), ("single", "p", 1.0, ">=", "", ""))),
+    ("'-opersonalens_threshold=p=3,tc>=0'", "threshold", (("personalization", 3), ("task_completion", 0))),
+    ("--personalens-dimensions=p --personalens-dimensions=tc,leak", "dimensions", ("task_completion", "personalization", "opening_leak")),
+    ("--personalens-control=other-user,no-context", "control", ("none", "swapped")),
+    ("--personalens-control=ablation --personalens-control=i", "control", ("none", "D", "I", "S")),
+    ("--personalens-control=D", "control", ("D",)),
+    ("'--personalens-domain=movies, rental cars' --personalens-domain=BOOKS", "domain", ("movies", "rental cars", "BOOKS")),
+    ("--personalens-budget=200calls,5usd", "budget", (("calls", 200), ("usd", 5.0))),
+    ("'--personalens-budget=1 call' '--personalens-budget=$5'", "budget", (("calls", 1), ("usd", 5.0))),
+    ("'--personalens-budget=0.5 USD'", "budget", (("usd", 0.5),)),
+    ("--personalens-budget=9calls,2calls", "max_calls", 2),
+    ("-o personalens_margin=tc=0.02,p=0.1", "margin", (("task_completion", 0.02), ("personalization", 0.1))),
+    ("--personalens-record=live", "record", "live"),
+]  # fmt: skip
+ALL = "expected a whole number 1 or more, or all, not "
+REFUSED = [
+    ("--personalens-sample=0", f"--personalens-sample: {ALL}'0'"),
+    ("--personalens-sample=", f"--personalens-sample: {ALL}''"),
+    ("--personalens-sample=ten", f"--personalens-sample: {ALL}'ten'"),
+    (f"--personalens-sample={'9' * 5000}", f"--personalens-sample: {ALL}"),
+    ("--personalens-seed=", "--personalens-seed: expected a text, not ''"),
+    ("--personalens-kind=triple", "expected one of: single, multi, all, not 'triple'"),
+    (f"--personalens-trials={'9' * 30}", "expected a whole number from 1 to 100, not "),
+    ("-opersonalens_context=DX", "expected 'none' or any of the letters D"),
+    ("-opersonalens_users=official-70", "official-70 is no sample of the benchmark's own; known: official-20, official-30, official-50, official-100;"),
+    ("-opersonalens_users=file:none.txt", "cannot read"),
+    ("-opersonalens_users=file:empty.txt", "personalens_users: no user is in "),
+    ("-opersonalens_max_turns=0", "expected a whole number from 1 to 1000"),
+    (f"-opersonalens_max_turns={'9' * 30}", "expected a whole number from 1 to 1000, not "),
+    ("-opersonalens_judge_votes=101", "personalens_judge_votes: expected a whole number from 1 to 99, not "),
+    ("-opersonalens_judge_votes=99999999999", "personalens_judge_votes: expected a whole number from 1 to 99, not "),
+    ("-opersonalens_turn_timeout=inf", "personalens_turn_timeout: expected a number from 0.001 to 86400, not "),
+    ("-opersonalens_turn_timeout=1e9", "personalens_turn_timeout: expected a number from 0.001 to 86400, not "),
+    (f"-opersonalens_parallel={'9' * 30}", "personalens_parallel: expected a whole number from 1 to 10000, or true, or false, not "),
+    ("--personalens-budget=200", "--personalens-budget: expected a number of calls or of dollars, such as 200calls or 5usd, not '200'"),
+    ("'--personalens-budget=$5calls'", "--personalens-budget: expected a number of calls or of dollars"),
+    ("--personalens-budget=infusd", "--personalens-budget: expected a number of calls or of dollars"),
+    (f"--personalens-budget={'9' * 30}calls", "expected a whole number 1 or more"),
+    ("--personalens-control=no", "--personalens-control: expected one of: no-context, other-user, D, I, H, S, ablation, not 'no'"),
+    ("--personalens-record=yes", "--personalens-record: expected one of: none, live, new, all"),
+    ("--personalens-dimensions=charm", "unknown dimension 'charm'; known: tc, p"),
+    ("'-opersonalens_threshold=p>=9'", "p is scored 1 to 4"),
+    ("'-opersonalens_threshold=nat-user>=3'", "naturalness_user is not among the dimensions judged"),
+    ("--personalens-gate=", "--personalens-gate: expected LIST"),
+    ("'--personalens-gate=tcr >= 1.5'", "tcr lies from 0 to 1"),
+    ("'--personalens-gate=tcr >= nan'", "expected [DOMAIN or KIND:] METRIC >= VALUE"),
+    ("'--personalens-gate=p >= 0'", "p lies from 1 to 4"),
+    ("'--personalens-gate=tcr >= 0.5, tcr >= 0.6'", "--personalens-gate: tcr has two floors; give one"),
+    ("--personalens-report=r.txt", "--personalens-report: expected a path that ends in .json, .html, .htm, .md, or the word github, not 'r.txt'"),
+    ("--personalens-report=test_bot.py/r.json", "--personalens-report: cannot write to"),
+    ("--personalens-report=a.json --personalens-report=./a.json", "give each a file of its own"),
+    ("--personalens-save-baseline=.", "is a folder"),
+    *(
+        (f"-opersonalens_context={known} --personalens-control={control}", f"--personalens-control {control}: {problem} (personalens_context); there is nothing to compare")
+        for known, control, problem in (
+            ("D", "D", "the run itself knows D of the user"),
+            ("DS", "I", "the run itself knows D+S of the user"),
+            ("none", "S", "the run itself knows nothing"),
+            ("none", "no-context", "the run itself knows nothing"),
+            ("S", "other-user", "the run itself knows no more of the user"),
+        )
+    ),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        ("--personalens-budget=200", "--personalens-budget: expected a number of calls or of dollars, such as 200calls or 5usd, not '200'"),
-        ("--personalens-budget=$5calls", "--personalens-budget: expected a number of calls or of dollars"),
-        ("--personalens-control=no", "--personalens-control: expected one of: no-context, other-user, D, I, H, S, ablation, not 'no'"),
-        ("--personalens-report=r.txt", "--personalens-report: expected a path that ends in .json, .html, .htm, .md, or the word github, not 'r.txt'"),
-        ("--personalens-record=yes", "--personalens-record: expected one of: none, live, new, all"),
-        ("--personalens-gate=", "--personalens-gate: expected LIST"),
-        ("--personalens-gate=tcr >= 0.5, tcr >= 0.6", "--personalens-gate: tcr has two floors; give one"),
-        ("--personalens-gate=(a, b): tcr >= 0.5", "--personalens-gate: unknown group '(a, b)'"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("given", "key", "value"), READ)
+def test_what_an_option_is_read_as(told: Repository, given: str, key: str, value: object) -> None:
+    assert getattr(told.settings(*ARGS, *shlex.split(given)), key) == value
+
+
+@pytest.mark.parametrize(("given", "problem"), REFUSED)
 def test_what_cannot_be_read_says_what_was_expected(told: Repository, given: str, problem: str) -> None:
-    refused(told.inline(*ARGS, given), problem)
-
-
-@pytest.mark.parametrize(
-    ("context", "control", "problem"),
-    [
-        ("D", "D", "the run itself knows D of the user"),
-        ("DS", "I", "the run itself knows D+S of the user"),
-        ("none", "S", "the run itself knows nothing"),
-        ("none", "no-context", "the run itself knows nothing"),
-        ("S", "other-user", "the run itself knows no more of the user"),
-    ],
-)
-def test_a_control_in_which_nothing_is_withheld(
-    told: Repository, context: str, control: str, problem: str
-) -> None:
-    result = told.inline(*ARGS, f"-opersonalens_context={context}", "--personalens-control", control)
-    refused(
-        result,
-        f"--personalens-control {control}: {problem} (personalens_context); there is nothing to compare",
-    )
+    (told.path / "empty.txt").write_text("\n  \n")
+    with pytest.raises(pytest.UsageError) as error:
+        told.settings(*ARGS, *shlex.split(given))
+    (line,) = error.value.args
+    assert problem in line
+    assert "\n" not in line
 
 
 def test_several_reports_of_one_kind(told: Repository) -> None:
@@ -114,10 +121,6 @@ def test_several_reports_of_one_kind(told: Repository) -> None:
     )
     assert (told.path / "a.json").read_text() == (told.path / "b.JSON").read_text()
     assert (told.path / "c.md").read_text() == (told.path / "d.md").read_text()
-    refused(
-        told.inline(*ARGS, "--personalens-report=a.json", "--personalens-report=./a.json"),
-        "give each a file of its own",
-    )
 
 
 def test_reports_of_the_command_line_go_before_those_of_their_kind(told: Repository) -> None:
@@ -144,5 +147,5 @@ def settings_ids(repo: Repository) -> list[str]:
 
 def test_a_run_asks_nobody_paid_where_records_are_to_be_replayed(told: Repository) -> None:
     told.path.joinpath("pytest.ini").write_text("[pytest]\npersonalens_record = live\n")
-    assert settings(told)["record"] == "live"
-    assert settings(told, "--personalens-record=none")["record"] == "none"
+    assert told.settings(*ARGS).record == "live"
+    assert told.settings(*ARGS, "--personalens-record=none").record == "none"

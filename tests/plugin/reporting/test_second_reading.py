@@ -40,50 +40,6 @@ def test_every_page_is_in_the_list_of_pages() -> None:
     assert not {page for page in pages if f"]({page})" not in text}
 
 
-OWN = """
-    import pytest
-    from pytest_personalens.core.scenario import Scenario, ScenarioRef, Situation, Task
-
-    class Pharmacy:
-        name, version = "pharmacy", "1"
-        def domains(self): return ("Pharmacy",)
-        def users(self): return ("ruth",)
-        def refs(self, user): return [ScenarioRef(user, "p-1", "single", ("Pharmacy",))]
-        def load(self, ref):
-            moment = Situation(location="home", device="Laptop", time_of_day="Morning", day_of_week="Monday", environment="Quiet")
-            task = Task(id=ref.task, description="d", intent="You want it.", goal="It is done.", relevant=(("Pharmacy", "Supply"),))
-            return Scenario(id=ref.id, user=ref.user, dataset="pharmacy 1", kind=ref.kind, domains=ref.domains, demographics={},
-                            preferences={"Pharmacy": {"Supply": ("30 days",)}}, summaries={"Pharmacy": "s"}, situation=moment, task=task)
-
-    def pytest_personalens_dataset(spec):
-        return Pharmacy() if spec == "pharmacy" else None
-
-    @pytest.fixture
-    def personalens_assistant():
-        return lambda messages: "fine"
-"""
-MISTAKES = {
-    "a misspelt preference": ('("Pharmacy", "Supply"),)', '("Pharmacy", "Suply"),)', "the task's relevant preference 'Suply' is not among the preferences: those of Pharmacy are 'Supply'"),
-    "one of another domain": ('(("Pharmacy", "Supply"),)', '(("Chemist", "Supply"),)', "the task's relevant preference 'Supply' is not among the preferences: there are none of Chemist"),
-    "an empty intent": ('"You want it."', '" "', "the task's intent is empty"),
-    "an empty goal": ('"It is done."', '""', "the task's goal is empty"),
-    "a domain called after a kind": ('("Pharmacy",)\n', '("single",)\n', "domains(): 'single' is a kind of task; give the domain another name"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_mistakes_of_an_own_dataset(repo: Repository, mistake: str) -> None:
-    right, wrong, problem = MISTAKES[mistake]
-    repo.write(conftest=OWN)
-    args = ("--personalens-sample=1", "--personalens-data=pharmacy")
-    assert repo.inline(*args, "--personalens-gate=none").ret == 0
-    assert right in OWN
-    repo.write(conftest=OWN.replace(right, wrong, 1))
-    result = repo.inline(*args)
-    assert result.ret == 4
-    assert problem in str(result.stderr)
-
-
 @pytest.mark.parametrize(
     ("name", "model"),
     [

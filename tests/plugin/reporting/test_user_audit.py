@@ -184,22 +184,6 @@ def test_a_suite_without_users_has_no_such_gate(audited: Repository) -> None:
     refused.stderr.fnmatch_lines(["*unknown metric 'user_faults'*"])
 
 
-def test_lost_dialogues_count_against_valid_only_if_asked(audited: Repository) -> None:
-    gate = ("--personalens-gate=valid >= 0.9", "--personalens-report=r.json")
-    audited.inline(*plays("ended-early"), *gate).stdout.fnmatch_lines(
-        ["gate valid: passed, 4 of 4 items could be scored; the floor is 90%"]
-    )
-    asked = audited.inline(*plays("ended-early"), *gate, "-o", "personalens_lost_to_user=unscored")
-    asked.stdout.fnmatch_lines(
-        [
-            "not scored: 4, the simulated user failed",
-            "*such as: lost to the user, who ends the dialogue although the assistant still asks or promises: *",
-            "gate valid: FAILED, 0 of 4 items could be scored (not: 4 user-agent)*",
-        ]
-    )
-    assert audited.results("r.json")["user_audit"]["lost"] == {"ended-early": 4}
-
-
 @pytest.mark.slow
 def test_shards_and_workers_find_the_same(audited: Repository) -> None:
     run = (*plays("ended-early"), "--personalens-gate=none")

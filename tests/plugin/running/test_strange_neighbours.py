@@ -52,67 +52,6 @@ def test_they_are_skipped_without_a_sample(repo: Repository) -> None:
     repo.inline().assert_outcomes(skipped=2)
 
 
-DATASET = """
-    import pytest
-    from pytest_personalens.core.scenario import Scenario, ScenarioRef, Situation, Task
-
-    class Own:
-        name, version = "own", "1"
-        def domains(self):
-            return ["Pills"]
-        def users(self):
-            return ["ann"]
-        def refs(self, user):
-            return [ScenarioRef(user, "pills-1", "single", ("Pills",))]
-        def load(self, ref):
-            return Scenario(
-                id=ref.id, user=ref.user, dataset="own 1", kind=ref.kind, domains=ref.domains, demographics={}, summaries={"Pills": "She has a cold."},
-                preferences={"Pills": {"Brand": ("Acme",)}},
-                situation=Situation(location="x", device="Laptop", time_of_day="Morning", day_of_week="Monday", environment="Quiet"),
-                task=Task(id=ref.task, description="She needs pills.", intent="You want pills.", goal="Pills are ordered."),
-            )
-
-    def pytest_personalens_dataset(spec, config):
-        return Own() if spec == "own" else None
-
-    @pytest.fixture
-    def personalens_assistant():
-        return lambda messages: "I've ordered the pills, reference QX77."
-"""
-MISTAKES = {
-    'preferences={"Pills": {"Brand": ("Acme",)}}': (
-        'preferences={"Pills": {"Brand": "Acme"}}',
-        "load('ann', 'pills-1'): preferences.Pills.Brand: *",
-    ),
-    '"single", ("Pills",)': (
-        '"both", ("Pills",)',
-        "refs('ann'): the kind of a scenario is 'single' or 'multi', not 'both'",
-    ),
-    '"pills-1", "single", ("Pills",)': (
-        '"pills-1", "single", "Pills"',
-        "refs('ann'): domains of pills-1: expected a list of texts, not 'Pills'",
-    ),
-    'return ["Pills"]': ('return "Pills"', "domains(): expected a list of texts, not 'Pills'"),
-    'return ["ann"]': ("return None", "users(): expected a list of texts, not None"),
-    "return [ScenarioRef(": ("return [tuple(", "refs('ann'): raised TypeError: *"),
-    'version = "own", "1"': ('version = "own", 1', "version: expected a text"),
-    "return Scenario(": ("return dict(", "load('ann', 'pills-1'): expected a Scenario, not dict"),
-}
-
-
-@pytest.mark.parametrize("right", MISTAKES)
-def test_a_mistake_in_a_dataset_of_ones_own(repo: Repository, right: str) -> None:
-    repo.write(conftest=DATASET)
-    assert repo.inline(*SAMPLE, "--personalens-data=own", "-opersonalens_threshold=tc>=0").ret == 0
-    wrong, told = MISTAKES[right]
-    repo.write(conftest=DATASET.replace(right, wrong))
-    result = assert_usage_error(
-        repo.run(*SAMPLE, "--personalens-data=own"),
-        f"ERROR: personalens: dataset Own: {told}".replace("[", "[[]"),
-    )
-    assert len(result.errlines) <= 2
-
-
 def test_pytest_snapshot_beside_syrupy(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     place = repo.path / "installed"
     (place / "pytest_snapshot").mkdir(parents=True)

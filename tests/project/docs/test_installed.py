@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
@@ -126,9 +127,16 @@ def test_every_hook_is_in_the_reference_and_in_a_how_to() -> None:
         assert f"def {name}(" in guides, name
 
 
-@pytest.mark.parametrize(
-    "page", [*PAGES, ROOT / "data/README.md"], ids=lambda p: p.relative_to(ROOT).as_posix()
-)
+#: Pages whose commands read a whole dataset or several.
+_LONG: Final = ("check-a-dataset", "choose-scenarios", "memory-benchmarks", "reproduce-the-paper")
+
+
+def _marked(page: Path) -> Any:
+    name = page.relative_to(ROOT).as_posix()
+    return pytest.param(page, id=name, marks=pytest.mark.slow if page.stem in _LONG else ())
+
+
+@pytest.mark.parametrize("page", [*map(_marked, PAGES), _marked(ROOT / "data/README.md")])
 def test_the_code_in_the_docs_runs(
     page: Path, empty_repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,6 +80,7 @@ def test_the_index_takes_the_files(built: Built) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_every_link_of_the_page_of_the_index_leads_somewhere(built: Built, tracked: set[str]) -> None:
     """The page has no files beside it, so its links are absolute, and lead to files of the version's tag."""
     markdown = pytest.importorskip("readme_renderer.markdown", reason="readme-renderer[md] is not installed")
@@ -101,6 +102,7 @@ def test_every_link_of_the_page_of_the_index_leads_somewhere(built: Built, track
     assert len(files) >= len(relative), "each relative link of README.md became one of these"
 
 
+@pytest.mark.slow
 def test_what_the_index_is_told(built: Built) -> None:
     told = built.metadata()
     assert told["Version"] == VERSION
@@ -111,6 +113,7 @@ def test_what_the_index_is_told(built: Built) -> None:
     assert all(url.startswith("https://github.com/OWNER/pytest-personalens") for url in urls.values())
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(built: Built, tracked: set[str]) -> None:
     info = f"pytest_personalens-{VERSION}.dist-info/"
     package = {name for name in tracked if name.startswith("pytest_personalens/")}

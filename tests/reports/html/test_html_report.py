@@ -20,6 +20,7 @@ import pytest
 from pytest_personalens.cli.runs.report import main
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.reports.html.page import html_page, write_html
+from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.results import Results, write_json
 from tests.support.browser import Page, axe_source
@@ -132,24 +133,25 @@ def test_what_was_said_arrives_as_it_was_said(everything: Results, file: Path) -
 
 
 @pytest.mark.parametrize(
-    ("results", "word", "why"),
+    ("results", "word", "line", "why"),
     [
-        (rich_results(8), "Passed", "All 3 gates passed."),
-        (rich_results(8, floor=4), "Failed", "Personalization is "),
-        (rich_results(8).model_copy(update={"gates": ()}), "Passed", "No test failed; the run had no gate."),
-        (rich_results(8).model_copy(update={"complete": False, "gates": ()}), "Incomplete", "A part of the run only: it was stopped"),
-        (rich_results(8).model_copy(update={"lost": ("test_x",)}), "Failed", "1 tests were lost with their workers"),
-        (rich_results(40), "Failed", "1 of 40 tests failed"),
-        (rich_results(8).model_copy(update={"settings": {"shard": (3, 10)}, "gates": ()}), "Shard 3 of 10", "decided over all shards"),
-        (rich_results(0).model_copy(update={"gates": ()}), "Not decided", "No dialogue could be scored."),
-        (rich_results(5, invalid=True), "Failed", "5 of 5 tests failed"),
+        (rich_results(8), "Passed", "passed: 3 gates", "All 3 gates passed."),
+        (rich_results(8, floor=4), "Failed", "FAILED: P ", "Personalization is "),
+        (rich_results(8).model_copy(update={"gates": ()}), "Passed", "passed: no item failed; there was no gate", "No test failed; the run had no gate."),
+        (rich_results(8).model_copy(update={"complete": False, "gates": ()}), "Incomplete", "not decided: a part of the run only", "A part of the run only: it was stopped"),
+        (rich_results(8).model_copy(update={"lost": ("test_x",)}), "Failed", "FAILED: 1 item", "1 tests were lost with their workers"),
+        (rich_results(40), "Failed", "FAILED: ", "1 of 40 tests failed"),
+        (rich_results(8).model_copy(update={"settings": {"shard": (3, 10)}, "gates": ()}), "Shard 3 of 10", "not decided: shard 3/10, whose gates are decided over all shards", "decided over all shards"),
+        (rich_results(0).model_copy(update={"gates": ()}), "Not decided", "not decided: no dialogue could be scored", "No dialogue could be scored."),
+        (rich_results(5, invalid=True), "Failed", "FAILED: ", "5 of 5 tests failed"),
     ],
     ids=("passed", "gate", "no gate", "stopped", "lost", "failed", "shard", "empty", "invalid"),
 )  # fmt: skip
-def test_every_end_of_a_run_is_told(results: Results, word: str, why: str) -> None:
+def test_every_end_of_a_run_is_told(results: Results, word: str, line: str, why: str) -> None:
     page = "".join(html_page(results))
     assert re.search(rf"</span> {word}</h1>", page)
     assert why in page
+    assert f" personalens {line}" in markdown_report(results).partition("\n")[0]
 
 
 def test_hostile_names_are_written_out() -> None:
@@ -357,7 +359,9 @@ def test_axe_finds_no_serious_fault(
     page: Page, file: Path, everything: Results, width: int, dark: bool, opened: bool
 ) -> None:
     axe = axe_source()
-    page.open(file, link(everything, 4) if opened else "", width=width, dark=dark)
+    earlier = (item.earlier for item in everything.items)
+    parted = next(n for n, before in enumerate(earlier) if before is not None and before.messages)
+    page.open(file, link(everything, parted) if opened else "", width=width, dark=dark)
     page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     assert page.faults(axe) == []
     assert page.js("return document.documentElement.scrollWidth <= innerWidth")

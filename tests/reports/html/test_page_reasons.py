@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.reports.content.findings import command_line, thresholds_in_force
+from pytest_personalens.reports.content.findings import command_line
 from pytest_personalens.reports.html.page import html_page, write_html
 from pytest_personalens.results.values.results import Provenance
-from tests.support.browser import Page, axe_source
+from tests.support.browser import Page
 from tests.support.repository import Repository
 from tests.support.results.rich_results import HOSTILE, rich_results
 from tests.support.scripted_agents import REASONS, TOLD_AGENTS
@@ -264,25 +263,3 @@ def told(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Reposito
         conftest="import pytest\n\n\n@pytest.fixture\ndef personalens_assistant(personalens_context):\n    return lambda messages: 'I have booked it.'\n"
     )
     return repository
-
-
-def test_thresholds_in_force_are_those_of_the_suite_unless_others_are_asked_for() -> None:
-    results = rich_results(2)
-    read = {"dimensions": [Dimension.TASK_COMPLETION.value, Dimension.PERSONALIZATION.value]}
-    assert thresholds_in_force(read, results.of_suite) == "tc >= 1, p >= 2"
-    asked = {**read, "threshold": [["personalization", 3]]}
-    assert thresholds_in_force(asked, results.of_suite) == "tc >= 1, p >= 3"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_axe_finds_no_serious_fault_in_then_and_now(
-    page: Page, file: Path, compared: Results, width: int, dark: bool
-) -> None:
-    parted = next(i for i in compared.own if i.earlier is not None and i.earlier.messages)
-    for address in ("", link(parted)):
-        page.open(file, address, width=width, dark=dark)
-        page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
-        assert page.faults(axe_source()) == []
-        assert page.js("return document.documentElement.scrollWidth <= innerWidth")

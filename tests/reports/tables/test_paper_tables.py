@@ -72,7 +72,8 @@ def printed(capsys: pytest.CaptureFixture[str], *args: str) -> list[Cells]:
     return tables
 
 
-@pytest.mark.parametrize("each", [1, pytest.param(3, marks=pytest.mark.slow)], ids=["one a user", "three"])
+@pytest.mark.slow
+@pytest.mark.parametrize("each", [1, 3], ids=["one a user", "three"])
 def test_the_tables_and_figures(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

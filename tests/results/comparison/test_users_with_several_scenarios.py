@@ -19,7 +19,7 @@ from pytest_personalens.results.comparison.baseline import baseline_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline
 from pytest_personalens.results.comparison.pairs import lift
 from pytest_personalens.results.gates.check import check_gates
-from pytest_personalens.results.means import estimate, item_scores
+from pytest_personalens.results.means import estimate
 from pytest_personalens.results.stats.intervals import mean_interval, rate_interval
 from pytest_personalens.results.stats.paired import detectable, flip_interval, sign_flip
 from pytest_personalens.results.summary import summarize
@@ -92,7 +92,7 @@ def test_figures_are_over_users() -> None:
     assert found.detectable == detectable(by_user, level=0.025, most=found.before - 1)
     moves = [change for user in by_user for change in user]
     assert (found.better, found.worse) == (sum(m > 0 for m in moves), sum(m < 0 for m in moves))
-    read = estimate(item_scores(run_of(after).own), P)
+    read = estimate(run_of(after).own, P)
     assert (read.low, read.high) == mean_interval(after, 1, 4)
     assert (read.users, read.scenarios, read.dialogues) == (8, 32, 32)
     gates = check_gates(
