@@ -107,21 +107,6 @@ def test_scenario_and_context_fixtures(repo: Repository) -> None:
     repo.inline("--personalens-sample=3", "-opersonalens_context=I").assert_outcomes(passed=3)
 
 
-@pytest.mark.parametrize(
-    ("letters", "known"), [("none", "000"), ("DI", "110"), ("sd", "101"), ("I+S", "011"), ("DIS", "111")]
-)
-def test_every_context_can_be_asked_for(repo: Repository, letters: str, known: str) -> None:
-    repo.write(
-        test_bot=f"""
-        def test_bot(personalens_context as c):
-            assert [bool(c.demographics), bool(c.interactions), c.situation is not None] == {[k == "1" for k in known]}
-        """.replace(
-            "personalens_context as c):", "personalens_context):\n            c = personalens_context"
-        )
-    )
-    repo.inline("--personalens-sample=1", f"-opersonalens_context={letters}").assert_outcomes(passed=1)
-
-
 def test_evaluate_returns_the_evaluation_for_asserts_of_ones_own(repo: Repository) -> None:
     repo.write(
         test_bot="""

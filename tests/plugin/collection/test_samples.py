@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_personalens.core.text.parse import ALL
 from pytest_personalens.datasets import OFFICIAL_SAMPLES, draw, open_dataset
 from tests.support.repository import Repository
 
@@ -91,18 +92,13 @@ NATIVE = pytest.mark.skipif(pytest.version_tuple < (9,), reason="[tool.pytest] i
         pytest.param("pyproject.toml", "[tool.pytest]", marks=NATIVE),
     ],
 )
-@pytest.mark.parametrize(("size", "drawn"), [("all", None), (2, 2)])
+@pytest.mark.parametrize(("size", "read"), [("all", ALL), (2, 2)])
 def test_the_configuration_takes_what_the_option_takes(
-    repo: Repository, file: str, table: str, size: str | int, drawn: int | None
+    repo: Repository, file: str, table: str, size: str | int, read: int
 ) -> None:
-    quote = '"' if file.endswith(".toml") else ""
-    text = f"{quote}{size}{quote}" if isinstance(size, str) else str(size)
-    (repo.path / file).write_text(f"{table}\npersonalens_sample = {text}\n")
-    args = ("-opersonalens_users=kenji", "--personalens-domain=Books", "--personalens-report=r.json")
-    assert repo.inline(*args, *REPORT_ONLY).ret == 0
-    found, expected = repo.results("r.json"), len([r for r in open_dataset("embedded").refs("kenji") if "Books" in r.domains])  # fmt: skip
-    assert (found["requested"], found["drawn"]) == (drawn or expected, drawn or expected)
-    assert found["settings"]["sample"] == size
+    quote = '"' if file.endswith(".toml") and size == "all" else ""
+    (repo.path / file).write_text(f"{table}\npersonalens_sample = {quote}{size}{quote}\n")
+    assert repo.settings().sample == read
 
 
 @pytest.mark.parametrize("table", ["[tool.pytest.ini_options]", pytest.param("[tool.pytest]", marks=NATIVE)])
@@ -111,8 +107,7 @@ def test_a_configured_sample_that_is_neither_is_refused_in_one_line(
     repo: Repository, table: str, value: str, told: str
 ) -> None:
     (repo.path / "pyproject.toml").write_text(f"{table}\npersonalens_sample = {value}\n")
-    result = repo.inline()
-    assert result.ret == 4
-    assert result.stderr.str().splitlines()[0] == (
-        f"ERROR: personalens_sample: expected a whole number 1 or more, or all, not {told}"
-    )
+    with pytest.raises(pytest.UsageError) as error:
+        repo.settings()
+    expected = f"personalens_sample: expected a whole number 1 or more, or all, not {told} (PL101)"
+    assert error.value.args == (expected,)

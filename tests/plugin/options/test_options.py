@@ -45,6 +45,9 @@ READ = [
     ("--personalens-budget=9calls,2calls", "max_calls", 2),
     ("-o personalens_margin=tc=0.02,p=0.1", "margin", (("task_completion", 0.02), ("personalization", 0.1))),
     ("--personalens-record=live", "record", "live"),
+    ("-opersonalens_context=none", "context", ""),
+    ("-opersonalens_context=sd", "context", "DS"),
+    ("-opersonalens_context=I+S", "context", "IS"),
 ]  # fmt: skip
 ALL = "expected a whole number 1 or more, or all, not "
 REFUSED = [

@@ -1,4 +1,4 @@
-"""The example project's bot with a memory passes its own gates, and the README names those that do not."""
+"""The example project's bots with a memory pass their own gates, and the README names those that do not."""
 
 from __future__ import annotations
 
@@ -39,11 +39,13 @@ def test_the_readme_names_the_kinds_that_fail(tmp_path: Path) -> None:
     assert len(rows) == 7
 
 
-@pytest.mark.slow
-def test_the_bot_passes_its_own_gates() -> None:
+@pytest.mark.parametrize(
+    ("folder", "sample"), [pytest.param("sessions", "all", marks=pytest.mark.slow), ("late", "8")]
+)
+def test_the_bot_passes_its_own_gates(folder: str, sample: str) -> None:
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "HELPBOT"))}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", "--personalens-sample", "all"],
-        cwd=FOLDER, env=clean, capture_output=True, text=True, check=False,
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", "--personalens-sample", sample],
+        cwd=FOLDER.with_name(folder), env=clean | {"LATE": "0.1"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
