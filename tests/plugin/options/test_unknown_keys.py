@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatch
+
 import pytest
 
-from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 
 ARGS = ("--personalens-sample=2", "--personalens-gate=none")
+
+
+def refused(repo: Repository, told: str, *args: str) -> None:
+    """pytest does not start with these arguments; `told` is what it says, as a pattern."""
+    with pytest.raises(pytest.UsageError) as error:
+        repo.settings(*args)
+    assert fnmatch(error.value.args[0], f"{told} (PL101)"), error.value
 
 
 @pytest.mark.parametrize(
@@ -24,8 +32,7 @@ ARGS = ("--personalens-sample=2", "--personalens-gate=none")
 @pytest.mark.parametrize("args", [ARGS, ()], ids=["a run", "no run"])
 def test_in_a_file(repo: Repository, file: str, text: str, args: tuple[str, ...]) -> None:
     (repo.path / file).write_text(text)
-    told = f"ERROR: {file}: unknown key 'personalens_baselin'; did you mean personalens_baseline?"
-    assert_usage_error(repo.inline(*args), told)
+    refused(repo, f"{file}: unknown key 'personalens_baselin'; did you mean personalens_baseline?", *args)
 
 
 @pytest.mark.parametrize(
@@ -40,8 +47,7 @@ def test_in_a_file(repo: Repository, file: str, text: str, args: tuple[str, ...]
     ],
 )
 def test_on_the_command_line(repo: Repository, key: str, meant: str) -> None:
-    told = f"ERROR: -o: unknown key '{key}'; did you mean {meant}?"
-    assert_usage_error(repo.inline(*ARGS, "-o", f"{key}=1"), told)
+    refused(repo, f"-o: unknown key '{key}'; did you mean {meant}?", *ARGS, "-o", f"{key}=1")
 
 
 @pytest.mark.parametrize(
@@ -60,9 +66,9 @@ def test_on_the_command_line(repo: Repository, key: str, meant: str) -> None:
 )
 def test_in_the_environment(repo: Repository, monkeypatch: pytest.MonkeyPatch, name: str, told: str) -> None:
     monkeypatch.setenv("PERSONALENS_BOT_URL", "https://a.example")  # one of the user's own
-    assert repo.inline(*ARGS).ret == 0
+    assert repo.settings(*ARGS).sample == 2
     monkeypatch.setenv(name, "1")
-    assert_usage_error(repo.inline(*ARGS), f"ERROR: {name}: {told}")
+    refused(repo, f"{name}: {told}", *ARGS)
 
 
 def test_as_a_mark(repo: Repository) -> None:
@@ -87,4 +93,4 @@ def test_a_key_of_another_plugin_is_its_own(repo: Repository) -> None:
     conftest = repo.path / "conftest.py"
     added = "\ndef pytest_addoption(parser):\n    parser.addini('personalens_extra_colour', 'x')\n"
     conftest.write_text(conftest.read_text() + added)
-    assert repo.inline(*ARGS, "-o", "personalens_extra_colour=red").ret == 0
+    assert repo.settings(*ARGS, "-o", "personalens_extra_colour=red").sample == 2
