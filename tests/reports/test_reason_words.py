@@ -25,7 +25,7 @@ from pytest_personalens.reports.content.explanation import (
 from pytest_personalens.reports.html.payload import payload
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.results.reasons.explanation import explanations
-from pytest_personalens.results.reasons.reasons import attach_replayed
+from pytest_personalens.results.reasons.reasons import alike_note, attach_replayed
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.item import Earlier, Item
@@ -101,6 +101,17 @@ SAME = run(
         for user in ("ann", "ben", "cleo")
     )
 )
+
+
+def test_values_that_users_got_alike_are_named() -> None:
+    """A memory that is another user's is told from one that is lost."""
+    users, same = ("ann", "ben", "cleo"), AGAINST.value
+    note = f"got alike against what is known of each: '{same}' (Alarm, {AGAINST.type}) for 3 users; is it a default, *"
+    told = run(*(item(user, (AGAINST, ASKS), then=()) for user in users))
+    pytest.LineMatcher([alike_note(told)]).fnmatch_lines([note])
+    other = [of("contradicts", AGAINST.type, value) for value in (same, same, "8:15 AM")]
+    assert not alike_note(run(*(item(user, (one,), then=()) for user, one in zip(users, other, strict=True))))
+    assert not alike_note(run(*(item(user, (ASKS,), then=()) for user in users)))
 
 
 def test_records_that_are_replayed_as_they_are_tell_no_change() -> None:

@@ -112,10 +112,7 @@ _OR: Final = re.compile(r"\W*(?:or\b|/)")
 
 
 def read_verdict(answer: Answer, dimension: Measure, turns: int, replies: int) -> Verdict:
-    """Return the verdict in a model's answer, from its form or its text.
-
-    Raise ValueError, which says what is wrong. The function never guesses a score.
-    """
+    """Return the verdict in an answer, form or text; ValueError says what is wrong. No score is guessed."""
     if answer.data is not None:
         return _of_form(answer.data, dimension, turns, replies)
     return read_lines(answer.text, dimension, turns, replies)
@@ -197,10 +194,7 @@ def plain_score(text: str, dimension: Measure) -> str:
 
 
 def _reason(data: Mapping[str, Any], dimension: Measure, turns: int) -> Reason | None:
-    """Return the reason, or None if its code does not belong to the reading.
-
-    A reason is not part of the score, so the judge does not ask again because of it.
-    """
+    """Return the reason; None for a code of another reading, for which the judge does not ask again."""
     if data.get("code") not in CODES.get(dimension, ()):
         return None
     named = ((name, data.get(name)) for name in ("domain", "type", "value", "part"))
@@ -249,10 +243,7 @@ def verdict_of(
     reasons: Sequence[Reason | None],
     replies: int,
 ) -> Verdict:
-    """Return the verdict with the scores in `words`.
-
-    Raise ValueError for a wrong number of scores, or for a score off the scale.
-    """
+    """Return the verdict with the scores in `words`; ValueError for a wrong number, or off the scale."""
     expected = replies if dimension is Dimension.PERSONALIZATION_TURNS else 1
     if len(words) != expected:
         wanted = "one score" if expected == 1 else f"{expected} scores"

@@ -190,36 +190,22 @@ def check_half(config: pytest.Config, values: dict[str, Any]) -> None:
 
 def refuse_together(config: pytest.Config, values: Mapping[str, Any]) -> None:
     """Raise `pytest.UsageError` for two options of the command line that exclude each other."""
-    gate, flags = BY_KEY["gate"].long, flags_of(config)
-    gates = [*(flag for flag in _given(config, "gate", "judge check") if flag != gate)]
+    flags, judged = flags_of(config), _given(config, "judge check")
+    gate, shard, save = (BY_KEY[key].long for key in ("gate", "shard", "save_baseline"))
+    gates = [flag for flag in _given(config, "gate", "judge check") if flag != gate]
     gates += [f"{gate} {text!r}" for text in _values(config, gate) if text.lower() != "none"]
-    judged = _given(config, "judge check")
     of_play = (BY_KEY[key].long for key in ("assistant", "user_model", "generate_only"))
     speaking = [flag for flag in of_play if flag in flags]
     is_here = any(text.lower() == "none" for text in _values(config, gate))
     report_only = f"{gate} none" if is_here else f"{BY_KEY['gate'].ini} = none"
+    failing, saving = ([flag for flag in gates if (flag == save) == saves] for saves in (False, True))
     for holds, first, others, why in (
         (values["dialogues"], BY_KEY["dialogues"].long, speaking, "nobody speaks in such a run"),
         (values["generate_only"], BY_KEY["generate_only"].called, gates, "nothing is judged in such a run"),
-        (
-            len(judged) > 1,
-            judged[0] if judged else "",
-            judged[1:],
-            "a judge is checked against an earlier one",
-        ),
-        (values["shard"], BY_KEY["shard"].long, judged, "the judge is held against whole runs"),
-        (
-            values["shard"],
-            BY_KEY["shard"].long,
-            [flag for flag in gates if flag == BY_KEY["save_baseline"].long],
-            "a shard is a part of a run; give it to personalens merge",
-        ),
-        (
-            values["report_only"],
-            report_only,
-            [flag for flag in gates if flag != BY_KEY["save_baseline"].long],
-            "such a run fails on nothing",
-        ),
+        (judged, "".join(judged[:1]), judged[1:], "a judge is checked against an earlier one"),
+        (values["shard"], shard, judged, "the judge is held against whole runs"),
+        (values["shard"], shard, saving, "a shard is a part of a run; give it to personalens merge"),
+        (values["report_only"], report_only, failing, "such a run fails on nothing"),
     ):
         if holds and others:
             raise input_error(f"{first}: not allowed with {others[0]}: {why}", code="PL102")

@@ -17,6 +17,7 @@ from pytest_personalens.reports.content.explanation import sentence_of
 from pytest_personalens.results.gates.corrected import corrected_note
 from pytest_personalens.results.reasons.explanation import explanations
 from pytest_personalens.results.reasons.reasons import (
+    alike_note,
     criteria_note,
     intrusions_note,
     limits_note,
@@ -329,6 +330,8 @@ def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
     if results.elsewhere:
         text = f"{results.drawn:,} of {results.drawn + results.elsewhere:,} {item}s fit personalens_domain"
         yield "domains", Sentence(f"{text}; -o personalens_domain= takes them all")
+    if any(not gate.passed for gate in results.gates) and (text := alike_note(results)):
+        yield "alike", Sentence(text)
     for about, note in (
         ("stale", stale_note),
         ("asked again", asked_again_note),

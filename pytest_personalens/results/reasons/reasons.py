@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, get_args
 
 from pytest_personalens.core.dialogue.message import number_call_ids
@@ -293,3 +293,29 @@ def limits_note(results: Results) -> str:
     since = next((earlier.source for item in results.own if (earlier := item.earlier) is not None), "")
     change = f" ({broken.change:+d} {_SINCE[since]})" if since and broken.change is not None else ""
     return f"breaks a hard limit in {count(broken.dialogues, results.of_suite.dialogue)}{change}"
+
+
+#: What fewer users get alike may be a coincidence.
+_LEAST_ALIKE: Final = 3
+_MOST_ALIKE: Final = 3
+
+
+def alike_note(results: Results) -> str:
+    """Return which values users got alike against what is known of each, or "" if there is none.
+
+    It tells a memory that is another user's from one that is lost.
+    """
+    users = defaultdict[tuple[str, str, str], set[str]](set)
+    for item in results.own:
+        scenario, verdict = (
+            results.scenarios.get(item.evaluation.scenario),
+            verdict_on(item, Dimension.PERSONALIZATION),
+        )
+        known = scenario.preferences if isinstance(scenario, Scenario) else {}
+        for r in verdict.reasons if verdict is not None else ():
+            if r.code == "contradicts" and r.value not in ("", *known.get(r.domain, {}).get(r.type, ())):
+                users[r.domain, r.type, r.value].add(item.evaluation.user)
+    alike = sorted((-len(who), *what) for what, who in users.items() if len(who) >= _LEAST_ALIKE)
+    named = (f"{value!r} ({domain}, {name}) for {-n} users" for n, domain, name, value in alike[:_MOST_ALIKE])
+    ask = "is it a default, or another user's memory?"
+    return f"got alike against what is known of each: {', '.join(named)}; {ask}" if alike else ""

@@ -59,6 +59,22 @@ def test_a_task_by_words(replies: list[str], done: int, states: list[str], detai
     assert any(detail in reason.detail for reason in found.reasons)
 
 
+def test_the_words_of_the_user_complete_nothing_and_a_report_in_them_does() -> None:
+    asked = "Please get a table for two booked on Friday 5 June."
+    for wish, reply, done in (
+        (asked, f"Got it: {asked}", 0),
+        (
+            "Could you book a table for two on Friday 5 June?",
+            "I've booked a table for two on Friday 5 June.",
+            1,
+        ),
+    ):
+        found = EmbeddedJudge().verdict(
+            SCENARIO, dialogue(wish, f"{reply} It costs $40." if done else reply), TC
+        )
+        assert found.score == done, found.justification
+
+
 @pytest.mark.parametrize("how", [{"end": "unserved"}, {"end": "limit"}])
 def test_who_leaves_unserved_is_not_served(how: dict[str, Any]) -> None:
     assert verdict(BOOKED, **how).score == 0

@@ -24,6 +24,8 @@ NOW = Clock(date="2026-06-03", time="10:00")  # a Wednesday
         ("time", "18:45", ["quarter to seven", "6:45 PM"]),
         ("duration", "90 minutes", ["an hour and a half", "1 hour 30 minutes", "1.5 hours", "90 min"]),
         ("duration", "2 weeks", ["a fortnight", "two weeks", "14 days"]),
+        ("duration", "365 days", ["it lasts a year"]),
+        ("duration", "1 minutes", ["it takes a minute"]),
         ("money", "1200", ["$1,200", "1200 dollars", "USD 1,200", "1,200.00 dollars"]),
         ("money", "0", ["$0", "free of charge", "at no extra cost"]),
         ("time", "17:00 .. 20:00", ["at six", "6 pm"]),

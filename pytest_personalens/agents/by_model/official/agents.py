@@ -123,10 +123,7 @@ class OfficialUserAgent:
 
 
 class OfficialJudge:
-    """A judge that gives each reading its own prompt in one call.
-
-    Raise `JudgeFault` for an answer that the official code leaves out of its means.
-    """
+    """A judge with a prompt for each reading; `JudgeFault` for what the official code leaves out."""
 
     parallel = True
     #: Those that the official code has a prompt for.
@@ -178,9 +175,7 @@ class OfficialAssistant:
 
 
 def _judged(messages: Sequence[Message]) -> list[tuple[str, str]]:
-    """The dialogue as a judge is shown it. The official code knows no tools: where there are calls, each stands
-    in a line before what the assistant says.
-    """
+    """The dialogue as a judge is shown it; the official code knows no tools, so each call stands in a line."""
     return [
         (m.role, "\n".join((*(f"(called {call})" for call in call_lines(m, MAX_SHOWN)), m.content)))
         for m in messages

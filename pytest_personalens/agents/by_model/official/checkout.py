@@ -51,11 +51,7 @@ class UserTemplates(NamedTuple):
 
 
 class OfficialTemplates(NamedTuple):
-    """All templates of a checkout.
-
-    `assistant` and `judge` are keyed by the names of the checkout's variables. `digest` is the digest of all
-    texts.
-    """
+    """All templates of a checkout, by the names of its variables, and the digest of their texts."""
 
     single: UserTemplates
     multi: UserTemplates

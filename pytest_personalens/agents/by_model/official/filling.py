@@ -53,10 +53,7 @@ class OfficialPrompts:
     def assistant(
         self, family: str, setting: str, context: Context, transcript: Sequence[tuple[str, str]]
     ) -> tuple[str, str]:
-        """Return the system text and the prompt of the assistant's next reply.
-
-        Raise `SpecError` for a prompt that the checkout does not have.
-        """
+        """Return system text and prompt of the assistant's next reply; `SpecError` where there is none."""
         system, template = self._assistant(family, setting, context)
         history = "\n".join(f"{role.capitalize()}: {self._content(text)}" for role, text in transcript)
         return system, template.format(
@@ -136,11 +133,7 @@ def _summaries(by_domain: Mapping[str, str]) -> str:
 
 
 def _without(template: str, field: str) -> str:
-    """Return the template without the line of a field.
-
-    The heading of the line and the empty line after it are removed too. Raise `SpecError` if the field does
-    not stand in a line of its own.
-    """
+    """Return the template without the line of a field, its heading and the empty line after it."""
     lines = template.split("\n")
     place = lines.index(f"{{{field}}}") if f"{{{field}}}" in lines else -1
     if place < 0:

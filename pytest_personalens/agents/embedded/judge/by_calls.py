@@ -275,12 +275,7 @@ class Calls:
                 if done
                 else words._replace(state="done", turn=None, quote="")
             )
-        # A call with the values of the part did it, whatever its words are.
-        done = done or [
-            a
-            for a in self.actions
-            if a.did and any(f.right and f.fact.name in part.facts for f in self._findings(a))
-        ]
+        done = done or [a for a in self.actions if a.did and self._holds(part, a)]
         failed = [a for a in fitting if a.failed]
         if done and not (
             failed and self._overlap(part, failed[-1]) > max(self._overlap(part, a) for a in done)
@@ -313,6 +308,12 @@ class Calls:
         )
         topic = domains | (content(scenario.task.intent) - VERBS)
         return alone and bool(action.deeds) and bool(action.words & topic)
+
+    def _holds(self, part: GoalPart, action: Action) -> bool:
+        """True for a call with a value of the part, whatever its words are, that is no other part's which it fits."""
+        right = {f.fact.name for f in self._findings(action) if f.right} & {*part.facts}
+        parts = (p for p in self._reading.parts_of_task if p.kind == "done" and p != part and not p.never)
+        return bool(right.difference(*(p.facts for p in parts if self._fits(p, action))))
 
     def _overlap(self, part: GoalPart, action: Action) -> int:
         return len(action.words & content(part.text).union(*map(content, part.words)))

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pytest_personalens.agents.embedded.reader.text import content, plain
+from pytest_personalens.agents.embedded.reader.text import content, plain, stems
 from pytest_personalens.agents.embedded.reader.values import values
 
 if TYPE_CHECKING:
@@ -99,23 +99,30 @@ def statements(messages: Sequence[Message], now: Clock | None = None) -> tuple[S
     Until a reply has more than the user's words, what it "notes" is only promised.
     """
     found: list[Statement] = []
-    heard, reported = _NOTES, False
+    heard, spoken, reported = _NOTES, " ", False
     for turn, message in enumerate(messages):
         if message.role == "user":
             heard |= content(message.content)
+            # A wish that reads like a report is none in another's mouth either.
+            spoken += "".join(_in_order(p) for p in pieces(message.content) if act_of(p) == "done")
             continue
         said = [s._replace(turn=turn) for s in _of_reply(message.content, now)]
-        reported = reported or not all(_repeats(s, heard) for s in said)
+        reported = reported or not all(_repeats(s, heard, spoken) for s in said)
         if not reported and not (turn > 1 and messages[turn - 1].content.rstrip().endswith("?")):
             said = [s._replace(act="promised") if s.act in FIRM else s for s in said]
         found += said
     return tuple(found)
 
 
-def _repeats(s: Statement, heard: frozenset[str]) -> bool:
-    """True for a statement that reports no deed and has no word but those that were heard."""
+def _repeats(s: Statement, heard: frozenset[str], spoken: str) -> bool:
+    """True for a statement that reports no deed and has no word but those that were heard, or that was said so."""
     noted = s.act == "done" and act_of(_NOTED.sub(" ", s.text)) != "done"
-    return s.act not in FIRM or ((s.act == "told" or noted) and s.words <= heard)
+    own = (s.act == "told" or noted) and s.words <= heard
+    return s.act not in FIRM or own or (len(s.words) > 2 and f" {_in_order(s.text)}" in spoken)
+
+
+def _in_order(text: str) -> str:
+    return "".join(f"{word} " for word in stems(text) if word in content(text))
 
 
 @lru_cache(maxsize=2048)

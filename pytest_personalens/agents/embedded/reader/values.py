@@ -12,6 +12,7 @@ from pytest_personalens.agents.embedded.reader.forms import (
     CURRENCY_BEHIND,
     NUMBER_WORD,
     ORDINALS,
+    UNITS,
     Day,
     Time,
     Value,
@@ -78,7 +79,7 @@ def is_start(place: str, folded: str) -> bool:
 TYPED: Final = frozenset[str](("count", "date", "time", "duration", "money"))
 #: What every number, length and time has, what every sum has besides, and what every day has.
 _NUMBER: Final = re.compile(
-    rf"\d|\b(?:{NUMBER_WORD}|noon|midday|midnight|both|once|twice|half|quarter|hour|day|week|month|fortnight|a (?:couple|pair|dozen))\b"
+    rf"\d|\b(?:{NUMBER_WORD}|noon|midday|midnight|both|once|twice|half|quarter|{'|'.join(UNITS)}|fortnight|a (?:couple|pair|dozen))\b"
     rf"|\b(?:{'|'.join(ORDINALS)}) [a-z]"
 )
 _CURRENCY: Final = re.compile(rf"{CURRENCY_BEFORE} ?\d|\d ?{CURRENCY_BEHIND}")
