@@ -317,5 +317,5 @@ def alike_note(results: Results) -> str:
                 users[r.domain, r.type, r.value].add(item.evaluation.user)
     alike = sorted((-len(who), *what) for what, who in users.items() if len(who) >= _LEAST_ALIKE)
     named = (f"{value!r} ({domain}, {name}) for {-n} users" for n, domain, name, value in alike[:_MOST_ALIKE])
-    ask = "is it a default, or another user's memory?"
-    return f"got alike against what is known of each: {', '.join(named)}; {ask}" if alike else ""
+    cause = "a default, or another user's memory"
+    return f"got alike against what is known of each ({cause}): {', '.join(named)}" if alike else ""

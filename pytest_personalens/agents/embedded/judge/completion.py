@@ -70,7 +70,8 @@ def task_completion(reading: Reading) -> Verdict:
 
     if reading.broken:
         first = reading.broken[0]
-        why = f"breaks {first.limit.name} ({first.said}): {reading.scenario.who} must not have it"
+        who = reading.scenario.name or reading.scenario.user
+        why = f"breaks {first.limit.name} ({first.said}): {who} must not have it"
         evidence = tuple(
             Evidence.of(b.statement.turn, b.statement.text, f"breaks {b.limit.name}: {b.said}")
             for b in reading.broken
