@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import asdict
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -111,6 +110,9 @@ class ArcsDataset:
     def __init__(self, name: str, version: str, arcs: Iterable[Arc]) -> None:
         self.name, self.version = name, version
         self._arcs = {ScenarioRef(arc.user, arc.task, arc.kind, arc.domains): arc for arc in arcs}
+        self._by_user: dict[str, list[ScenarioRef]] = {}
+        for ref in self._arcs:
+            self._by_user.setdefault(ref.user, []).append(ref)
 
     def domains(self) -> Sequence[str]:
         found = {domain for ref in self._arcs for domain in ref.domains}
@@ -131,13 +133,6 @@ class ArcsDataset:
         if ref not in self._arcs:
             raise DataError(self.name, f"no arc {ref.id!r}")
         return self._arcs[ref].model_copy(update={"dataset": f"{self.name} {self.version}"})
-
-    @cached_property
-    def _by_user(self) -> dict[str, list[ScenarioRef]]:
-        found: dict[str, list[ScenarioRef]] = {}
-        for ref in self._arcs:
-            found.setdefault(ref.user, []).append(ref)
-        return found
 
     def other(self, seed: str, ref: ScenarioRef) -> ScenarioRef:
         """Return an arc of the same kind of another person; raise `SpecError` if there is none."""

@@ -95,14 +95,19 @@ class ArcJudge:
     def verdict(self, scenario: Arc, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the reading; its evidence quotes where a value was told, and where it is said again."""
         places = _places(scenario, dialogue, scenario.wrong, _finder(scenario, dialogue))
-        look = dialogue.store
         wrong = [
-            _fault("must-not-say", said, str(value), _whence(look, value))
+            _fault("must-not-say", said, str(value), _in_store(dialogue.store, value, said=True))
             for value, said in places
             if said is not None
         ]
         if dimension != MEMORY:
-            return _against_wrong(read_task(EmbeddedJudge(), scenario, dialogue, all_ways=True), wrong)
+            read = read_task(EmbeddedJudge(), scenario, dialogue, all_ways=True)
+            low = Dimension.PERSONALIZATION.scale.low
+            if not wrong or read.score == low:
+                return read
+            # A wrong value goes against what is known.
+            said = {"justification": reason_text([wrong[0][0]]), "evidence": (_evidence(wrong[0]),)}
+            return read.model_copy(update={"score": low, "reasons": (), **said})
         faults, praise = _found(scenario, dialogue, wrong)
         reasons = tuple(reason for reason, _ in faults)
         return Verdict(
@@ -128,15 +133,6 @@ def read_task(judge: Judge, scenario: Arc, dialogue: Dialogue, *, all_ways: bool
     return verdict.model_copy(update={"evidence": evidence, "reasons": reasons})
 
 
-def _against_wrong(verdict: Verdict, wrong: Sequence[Fault]) -> Verdict:
-    """Return the verdict on P, which is 1 if a wrong value is said: it goes against what is known."""
-    low = Dimension.PERSONALIZATION.scale.low
-    if not wrong or verdict.score == low:
-        return verdict
-    said = {"justification": reason_text([wrong[0][0]]), "evidence": (_evidence(wrong[0]),), "reasons": ()}
-    return verdict.model_copy(update={"score": low, **said})
-
-
 def unsaid(scenario: Arc, dialogue: Dialogue) -> tuple[Reason, ...]:
     """Return a reason for each right value that no reply says, with the step at which the memory lost it."""
     faults, _ = _found(scenario, dialogue, [])
@@ -147,18 +143,12 @@ def _fault(code: MemoryCode, place: Place, value: str = "", detail: str = "") ->
     return Reason(code=code, value=value, turn=place[0], detail=detail), place[1].strip()
 
 
-def _step(look: StoreLook | None, value: Value) -> str:
-    """Return the step at which a value was lost, if the memory store tells it."""
+def _in_store(look: StoreLook | None, value: Value, *, said: bool) -> str:
+    """Return the step at which a value was lost, or if one that is said was stored, where the store tells."""
     stored = look.of(str(value)) if look is not None else None
-    return (stored.step or "") if stored is not None else ""
-
-
-def _whence(look: StoreLook | None, value: Value) -> str:
-    """Return whether a value that is said was in the memory store, if that tells it."""
-    stored = look.of(str(value)) if look is not None else None
-    if stored is None or stored.entries is None:
+    if stored is None or (said and stored.entries is None):
         return ""
-    return "in the store" if stored.entries else "not in the store"
+    return (stored.step or "") if not said else "in the store" if stored.entries else "not in the store"
 
 
 def _evidence(fault: Fault) -> Evidence:
@@ -174,9 +164,10 @@ def _found(scenario: Arc, dialogue: Dialogue, wrong: Sequence[Fault]) -> tuple[l
     find = true_way if scenario.kind == "belief" else known_way
     places = list(_places(scenario, dialogue, scenario.right, find))
     praise = [Evidence.of(*said, f"says {value}") for value, said in places if said is not None]
-    look = dialogue.store
     faults = [
-        _fault("not-said", tested, str(value), _step(look, value)) for value, said in places if said is None
+        _fault("not-said", tested, str(value), _in_store(dialogue.store, value, said=False))
+        for value, said in places
+        if said is None
     ]
     faults += wrong
     if not any(text.strip() for _, text in replies):

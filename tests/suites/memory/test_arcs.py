@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from pytest_personalens.suites.memory.arcs import KINDS
 from tests.suites.memory.arcs import (
     ARC,
     BOTS,
@@ -29,20 +30,8 @@ from tests.support.browser import Page
 from tests.support.repository import ROOT, Repository, records
 from tests.support.servers.endpoint import Endpoint, Reply
 
-KINDS_IN_ORDER = [
-    "recall",
-    "revise",
-    "forget",
-    "whose",
-    "apart",
-    "restraint",
-    "belief",
-    "audience",
-    "abstain",
-]
 #: The example bot knows nothing of the world, and of nobody who listens.
 NOT_ITS = {"belief", "audience"}
-KINDS = {*KINDS_IN_ORDER}
 
 
 @pytest.fixture
@@ -94,9 +83,9 @@ def test_a_bot_fails_just_the_kinds_that_it_gets_wrong(
     if not right:
         right |= of_bot(bots, monkeypatch, "remembers")
         read = by_kind(bots.results())
-        scores = [score for kind in KINDS - NOT_ITS for score in read[kind]]
+        scores = [score for kind in {*KINDS} - NOT_ITS for score in read[kind]]
         assert sum(scores) / len(scores) >= 0.8
-        assert right.keys() == KINDS
+        assert right.keys() == {*KINDS}
     assert failing(of_bot(bots, monkeypatch, bot), right) == kinds
 
 
@@ -142,7 +131,7 @@ def test_each_failed_gate_shows_its_worst_arc_and_its_reasons_by_what_went_wrong
     assert counted is not None
     assert max(map(int, counted.groups())) <= len(low) <= sum(map(int, counted.groups()))
     table = [line.split()[0] for line in parts[2].splitlines() if re.match(r"\w+ +\d+ +\d+ ", line)]
-    assert table == ["overall", *KINDS_IN_ORDER], "all kinds, though each figure is also in a gate"
+    assert table == ["overall", *KINDS], "all kinds, though each figure is also in a gate"
 
 
 @pytest.mark.slow
@@ -275,7 +264,7 @@ def test_arcs_run_side_by_side(
     monkeypatch.setenv("SCOPE", "session")
     bots.run(*SUITE, *how, *REPORT)
     assert by_kind(bots.results()) == one_by_one
-    assert one_by_one.keys() == KINDS
+    assert one_by_one.keys() == {*KINDS}
 
 
 def test_records_replay_an_arc_without_a_call(one_arc: Repository, endpoint: Endpoint) -> None:

@@ -184,6 +184,8 @@ _STARTS: Final = re.compile(r"\b(?:from|starts?|leaves?|departure|picked up|pick
 _DATES: Final = re.compile(r"\bdates\b|\bdays\b.*\band\b|\buntil when\b|\bhow long are you away\b")
 #: The types of preferences that say what somebody likes in a domain.
 _TASTE: Final = re.compile(r"genre|categor|kind|type|cuisine|sport|sector", re.IGNORECASE)
+#: Words of a question that name nothing.
+_UNNAMED: Final = frozenset(stems("could would preference taste wish requirement particular mind enjoy like love favourite favorite nice look important matter kind sort type anything something thing remember one tell"))  # fmt: skip
 _FITS: Final = 0.95
 _SHORT: Final = 5
 _ASKING: Final = frozenset(stems("what which do you would like of the a an to is"))
@@ -223,7 +225,7 @@ class Answers:
         known = self._known(folded)
         if known or question.wants == "private":
             return known or [Answer("private")]
-        general = _GENERAL.search(folded) or not _topic(folded)
+        general = _GENERAL.search(folded) or not _topic(folded) - _UNNAMED
         if general and not _WH.search(folded) and (wishes := self._wishes(folded)):
             return wishes
         intent = self.scenario.task.intent
@@ -268,7 +270,7 @@ class Answers:
             for d in self.scenario.domains
             if _topic(folded) & _topic(plain(" ".join((d, *words_of.get(d, ())))))
         }
-        if not (named or self.scenario.task.facts) and _topic(folded):
+        if not (named or self.scenario.task.facts) and _topic(folded) - _UNNAMED:
             return []  # "Which size would you like?" names something else
         tastes = [row for row in self._held if row[0] in named and _TASTE.search(row[1])]
         return [self._of_held(row, most=1) for row in (tastes[:1] or relevant[:2])]
