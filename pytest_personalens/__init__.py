@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from pytest_personalens.models.base import Answer as Answer
     from pytest_personalens.models.base import Model as Model
     from pytest_personalens.models.base import Request as Request
-    from pytest_personalens.plugin.fixtures.fixture import Personalens as Personalens
+    from pytest_personalens.plugin.fixtures.personalens_object import Personalens as Personalens
     from pytest_personalens.plugin.records.record_files import RecordExtension as RecordExtension
     from pytest_personalens.reports.html.page import write_html as write_html
     from pytest_personalens.results.values.results import Results as Results
@@ -82,7 +82,7 @@ _PUBLIC: Final = {
     "core.judging.verdict": ("Dimension", "Evidence", "Judge", "Reason", "Verdict"),
     "datasets.base": ("Dataset",),
     "models.base": ("Answer", "Model", "Request"),
-    "plugin.fixtures.fixture": ("Personalens",),
+    "plugin.fixtures.personalens_object": ("Personalens",),
     "plugin.records.record_files": ("RecordExtension",),
     "reports.html.page": ("write_html",),
     "results.values.results": ("Results", "read_results"),

@@ -60,7 +60,7 @@ def personalens_assistant(personalens_scenario):
 SUMMARY = """
 import sys, time
 from pathlib import Path
-from pytest_personalens.results.files import read_computed
+from pytest_personalens.results.shards import read_computed
 from pytest_personalens.results.values.results import read_results
 for read in (read_results, read_computed):
     started = time.process_time()

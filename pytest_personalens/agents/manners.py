@@ -11,7 +11,7 @@ from pytest_personalens.agents.embedded.user.answers import questions
 from pytest_personalens.agents.embedded.user.openings import first_message, matter, opening
 from pytest_personalens.agents.embedded.user.voice import drawn_number, is_range, phrases_for, upper_first
 from pytest_personalens.core.dialogue.dialogue import UserTurn
-from pytest_personalens.datasets.world import values
+from pytest_personalens.datasets.world import written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ _FORMS: Final = ("nights", "people", "weekday", "")
 
 
 class MannerlyUserAgent:
-    """The embedded user agent in a `manner` (`core.options.options.MANNERS`)."""
+    """The embedded user agent in a `manner` (`core.options.option_table.MANNERS`)."""
 
     paid = False
 
@@ -124,7 +124,7 @@ def _slip(scenario: Scenario, text: str) -> tuple[str, str] | None:
             if wrong in taken or wrong in ("0", "1") or (fact.kind == "date" and wrong <= today):
                 continue
             for form in _FORMS:  # a number may be part of another fact: "four weeks"
-                right_said, wrong_said = (values.say(fact.kind, v, form) for v in (fact.right[0], wrong))
+                right_said, wrong_said = (written.say(fact.kind, v, form) for v in (fact.right[0], wrong))
                 unit = re.match(r"how many( \w+)", fact.what)
                 if unit and right_said + unit[1] in text:
                     right_said, wrong_said = right_said + unit[1], wrong_said + unit[1]

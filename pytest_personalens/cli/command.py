@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.files.destinations import ENDINGS, file_kind, refuse_shared_files, writable
-from pytest_personalens.core.options.options import budget
+from pytest_personalens.core.options.option_table import budget
 from pytest_personalens.core.text.error_codes import with_code
 from pytest_personalens.core.text.safe_text import one_line
 

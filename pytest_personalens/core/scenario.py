@@ -290,8 +290,8 @@ class Scenario(BaseScenario):
                 raise SpecError(f"personalens_slice: unknown demographic {name!r}{meant}; known: {known}")
         return {name: self.demographics[name] for name in demographics}
 
-    def to_label(self) -> dict[str, Any]:
-        """Return the scenario for a file of labels: without past conversations, which no judge reads."""
+    def without_history(self) -> dict[str, Any]:
+        """Return the scenario as plain data for labels and the page: without past conversations."""
         return self.model_copy(update={"sessions": (), "others": {}, "elsewhere": {}}).model_dump(mode="json")
 
     def context(self, letters: str = "DIS") -> Context:

@@ -11,9 +11,9 @@ from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.runtime import once
 from pytest_personalens.engine.assistant.assistant import import_assistant
 from pytest_personalens.engine.assistant.team_fixtures import Memory, UserPast
+from pytest_personalens.engine.engine import work
 from pytest_personalens.engine.job import Job, JobResult, ParticipantSpecs
 from pytest_personalens.engine.participants import Participants
-from pytest_personalens.engine.work import work
 from pytest_personalens.models.call_log import FarCalls
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.models.aws import AwsClient
 from pytest_personalens.models.base import Request, with_system_in_first_message
 from pytest_personalens.models.openai import Learnt, limited
-from pytest_personalens.models.reading import read_answer
+from pytest_personalens.models.read_answer import read_answer
 
 if TYPE_CHECKING:
     from pytest_personalens.models.base import Answer

@@ -10,7 +10,7 @@ from pytest_personalens.core.errors import BudgetSpent, PersonalensError
 from pytest_personalens.core.files.json_lines import append_line
 from pytest_personalens.core.judging.usage import Price, Usage, price_of
 from pytest_personalens.models.base import Answer
-from pytest_personalens.models.reading import finished
+from pytest_personalens.models.read_answer import finished
 from pytest_personalens.models.retry import Reliable
 from pytest_personalens.models.tape import TOKENS, part_digest
 

@@ -22,7 +22,7 @@ from pytest_personalens.models.base import (
     short,
     with_system_in_first_message,
 )
-from pytest_personalens.models.reading import read_body
+from pytest_personalens.models.read_answer import read_body
 from pytest_personalens.models.specs import NO_PASSWORD, holds_password
 
 if TYPE_CHECKING:

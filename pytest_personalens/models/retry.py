@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.core.runtime import SPARE
 from pytest_personalens.models.base import late_error, timeout_error
-from pytest_personalens.models.reading import finished
+from pytest_personalens.models.read_answer import finished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

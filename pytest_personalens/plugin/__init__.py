@@ -22,7 +22,7 @@ from pytest_personalens.plugin.fixtures.fixtures import (
     personalens_state,
 )
 from pytest_personalens.plugin.input_errors import errors_in_one_line, input_error
-from pytest_personalens.plugin.options.declaration import add_options, is_asked_for
+from pytest_personalens.plugin.options.register import add_options, is_asked_for
 from pytest_personalens.plugin.pytest_internals import asks_for_ours
 from pytest_personalens.plugin.running.keys import DIRECTED, EVALUATED, RUN, SETTINGS, is_worker
 
@@ -96,7 +96,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.disable_unused_snapshots = True
     if not is_asked_for(config):
         return
-    from pytest_personalens.plugin.options.options import read_settings
+    from pytest_personalens.plugin.options.read_options import read_settings
 
     settings = read_settings(config)
     config.stash[SETTINGS] = settings
@@ -170,7 +170,7 @@ def _without_workers(config: pytest.Config) -> None:
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     if RUN in config.stash:
-        from pytest_personalens.plugin.reporting.summary import header_of
+        from pytest_personalens.plugin.reporting.terminal_summary import header_of
 
         return header_of(config.stash[RUN])
     return None

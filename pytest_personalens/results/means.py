@@ -10,8 +10,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.evaluation import total
-from pytest_personalens.core.options.options import MANNER
+from pytest_personalens.core.judging.metric import total
+from pytest_personalens.core.options.option_table import MANNER
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.stats.resampling import bootstrap_of_sums
@@ -20,8 +20,9 @@ from pytest_personalens.results.values.figures import Figure, Slice, SliceFigure
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_personalens.core.judging.evaluation import Answer, Metric, OfSums, Row
+    from pytest_personalens.core.judging.evaluation import Answer
     from pytest_personalens.core.judging.measure import Better, Exact, Measure, Score
+    from pytest_personalens.core.judging.metric import Metric, OfSums, Row
     from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.values.item import Item
 

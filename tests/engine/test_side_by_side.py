@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_personalens.engine.assistant.side_by_side import Refusal, refusal_in
-from pytest_personalens.plugin.reporting import summary
+from pytest_personalens.plugin.reporting import terminal_summary as summary
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Endpoint
 

@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from pytest_personalens.reports.markdown.report import markdown_report
-from pytest_personalens.results.files import read_computed
+from pytest_personalens.results.shards import read_computed
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT

@@ -13,7 +13,7 @@ from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.judging.evaluation import Evaluation
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, ReasonCode, Verdict
 from pytest_personalens.core.scenario import Scenario, Situation, Task
-from pytest_personalens.reports.content.explanation import (
+from pytest_personalens.reports.content.why_items_failed import (
     UNEXPLAINED,
     case_reason,
     goal_parts,
@@ -24,9 +24,9 @@ from pytest_personalens.reports.content.explanation import (
 )
 from pytest_personalens.reports.html.payload import payload
 from pytest_personalens.reports.markdown.report import markdown_report
-from pytest_personalens.results.reasons.explanation import explanations
 from pytest_personalens.results.reasons.reasons import alike_note, attach_replayed
-from pytest_personalens.results.summary import summarize
+from pytest_personalens.results.reasons.why_gates_failed import explanations
+from pytest_personalens.results.summarize import summarize
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.item import Earlier, Item
 from pytest_personalens.results.values.results import Provenance, Results, write_json

@@ -23,13 +23,13 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Verdict
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.markup import code, escape
-from pytest_personalens.reports.markdown import github
+from pytest_personalens.reports.markdown import github_step
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.reports.markdown.sections import COMMENT_LIMIT
 from pytest_personalens.reports.tables.assistants import assistant_tables
 from pytest_personalens.reports.tables.runs import StoredRun
 from pytest_personalens.reports.terminal.transcript import failure_lines
-from pytest_personalens.results.summary import summarize
+from pytest_personalens.results.summarize import summarize
 from pytest_personalens.results.values.figures import (
     Gate,
 )
@@ -158,17 +158,17 @@ def commands(lines: Sequence[str]) -> list[str]:
 def test_annotations_are_escaped_and_few() -> None:
     gate = Gate(name="a,b: c%\r\n::error::", value=0.5, limit=0.7, passed=False, message=HOSTILE)
     made = saying(HOSTILE).model_copy(update={"lost": ("tests/a,b:%\n.py::test",), "gates": (gate,)})
-    lines = github.annotation_lines(made)
+    lines = github_step.annotation_lines(made)
     assert commands(lines) == lines
     assert all(line.startswith(("::error ", "::warning ")) for line in lines)
     assert lines[0].startswith("::error title=personalens%3A gate a%2Cb%3A c%25\\r%0A")
     assert not any("\x1b" in line or "##[" in line for line in lines)
     of_one_test = saying("no", 30)
-    many = github.annotation_lines(of_one_test)
+    many = github_step.annotation_lines(of_one_test)
     assert [line.partition(" ")[0] for line in many] == ["::error", "::error"]
     assert many[1].endswith("and 29 items more of this test, in the summary")
     items = tuple(one.model_copy(update={"test": f"t{n}"}) for n, one in enumerate(of_one_test.items))
-    many = github.annotation_lines(of_one_test.model_copy(update={"items": items}))
+    many = github_step.annotation_lines(of_one_test.model_copy(update={"items": items}))
     assert len(many) == 10
     assert many[9] == "::error title=personalens::and 22 more, in the summary of the step"
 
@@ -177,21 +177,21 @@ def test_annotations_are_escaped_and_few() -> None:
 def test_a_summary_is_appended_and_its_file_may_be_full(tmp_path: Path) -> None:
     path = tmp_path / "summary.md"
     path.write_text("# Before\n")
-    github.append_summary(rich_results(3), path)
+    github_step.append_summary(rich_results(3), path)
     assert path.read_text(encoding="utf-8").startswith("# Before\n## ❌ personalens")
     many = saying("é" * 500, 2_000)
-    github.append_summary(many, path)
+    github_step.append_summary(many, path)
     assert path.stat().st_size < 1024 * 1024
     with pytest.raises(
         DataError,
         match=r"summary.md: holds [\d,]+ bytes already, and GitHub shows no more than 1 MiB; write less in this step$",
     ):
         for _ in range(3):
-            github.append_summary(many, path)
+            github_step.append_summary(many, path)
     with pytest.raises(
         DataError, match=r"nowhere/x: the summary cannot be written: No such file or directory$"
     ):
-        github.append_summary(many, tmp_path / "nowhere/x")
+        github_step.append_summary(many, tmp_path / "nowhere/x")
 
 
 def test_where_github_keeps_things(tmp_path: Path) -> None:
@@ -202,21 +202,21 @@ def test_where_github_keeps_things(tmp_path: Path) -> None:
         "GITHUB_REPOSITORY": "o/r",
         "GITHUB_SHA": "abc",
     }
-    assert github.summary_path(step) == Path("/x/y")
+    assert github_step.summary_path(step) == Path("/x/y")
     with pytest.raises(
         DataError, match="GITHUB_STEP_SUMMARY: not set: the word github is for steps of GitHub Actions"
     ):
-        github.summary_path({})
-    assert github.root_in_repository(tmp_path / "chat/bot", step) == "chat/bot"
+        github_step.summary_path({})
+    assert github_step.root_in_repository(tmp_path / "chat/bot", step) == "chat/bot"
     assert (
-        github.root_in_repository(tmp_path, step)
-        == github.root_in_repository(tmp_path.parent, step)
-        == github.root_in_repository(tmp_path, {})
+        github_step.root_in_repository(tmp_path, step)
+        == github_step.root_in_repository(tmp_path.parent, step)
+        == github_step.root_in_repository(tmp_path, {})
         == ""
     )
-    assert github.link("chat", step) == "https://github.com/o/r/blob/abc/chat"
-    assert github.link("", step) == "https://github.com/o/r/blob/abc"
-    assert github.link("", {}) == ""
+    assert github_step.link("chat", step) == "https://github.com/o/r/blob/abc/chat"
+    assert github_step.link("", step) == "https://github.com/o/r/blob/abc"
+    assert github_step.link("", {}) == ""
 
 
 def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:

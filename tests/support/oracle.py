@@ -22,7 +22,7 @@ from pytest_personalens.core.judging.evaluation import evaluate
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from pytest_personalens.datasets.base import number, pick
-from pytest_personalens.datasets.world import values
+from pytest_personalens.datasets.world import written
 from pytest_personalens.datasets.world.resolve import named_type
 from tests.support.repository import ROOT
 
@@ -36,7 +36,7 @@ _POSSIBLE: Final = {
     for kind, held in DATASET.files.domain(name).preferences.items()
 }
 #: A place for a fact (``{day:weekday}``) or for a preference of the user (``{Cuisine Preference}``).
-_PLACE: Final = re.compile(r"\{(?P<name>[^{}]+?)(?::(?P<form>" + "|".join(values.FORMS) + r"))?\}")
+_PLACE: Final = re.compile(r"\{(?P<name>[^{}]+?)(?::(?P<form>" + "|".join(written.FORMS) + r"))?\}")
 CONSTANT: Final = "one reply for all"
 Call = tuple[str, dict[str, str]]
 
@@ -97,7 +97,7 @@ class Case(NamedTuple):
                 return changed.get(name) or pick(held, self.scenario.id, name)
             if fact.every and name not in changed:
                 return fact.example
-            return values.say(fact.kind, changed.get(name, fact.example), form)
+            return written.say(fact.kind, changed.get(name, fact.example), form)
 
         return _PLACE.sub(value, text)
 

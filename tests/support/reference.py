@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pytest_personalens.core.options.options import OPTIONS, Option
+from pytest_personalens.core.options.option_table import OPTIONS, Option
 from pytest_personalens.core.text.error_codes import error_codes
 from pytest_personalens.results.values.results import json_schema
 

@@ -13,7 +13,7 @@ from pytest_personalens.core.dialogue.tool_calls import call_texts
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import UNKNOWN
-from pytest_personalens.datasets.world.values import say
+from pytest_personalens.datasets.world.written import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

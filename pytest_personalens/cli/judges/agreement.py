@@ -57,7 +57,7 @@ def judge_labels(options: argparse.Namespace, conclude: Callable[[Agreement], No
     from pytest_personalens.core.judging.dimensions import dimensions
     from pytest_personalens.core.judging.usage import read_prices
     from pytest_personalens.judge_quality import labelled_readings, measure, read_labels
-    from pytest_personalens.judge_quality.agreement.measure import (
+    from pytest_personalens.judge_quality.agreement.kappa import (
         Moved,
         idle_lines,
         idle_readings,
@@ -234,7 +234,7 @@ class PaidJudge:
 
     def print_usage(self, usage: Mapping[str, Usage]) -> None:
         """Print the usage as a table, with its cost if the price is known."""
-        from pytest_personalens.reports.terminal.summary import usage_table
+        from pytest_personalens.reports.terminal.summary_lines import usage_table
 
         costs = {purpose: self.price.of(used) for purpose, used in usage.items()} if self.price else {}
         print(*usage_table(usage, costs), sep="\n", end="\n" if usage else "")

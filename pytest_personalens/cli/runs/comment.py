@@ -12,10 +12,11 @@ from pytest_personalens.cli.command import command
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.markup import escape
-from pytest_personalens.reports.markdown.github import link, post, root_in_repository, thread_of
+from pytest_personalens.reports.markdown.github_step import link, root_in_repository
+from pytest_personalens.reports.markdown.pull_request import post, thread_of
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.results.comparison.baseline import read_baseline
-from pytest_personalens.results.files import read_computed
+from pytest_personalens.results.shards import read_computed
 from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:

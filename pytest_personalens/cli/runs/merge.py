@@ -10,14 +10,14 @@ from pytest_personalens.cli.command import UNWRITABLE, argument_type, command, p
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.destinations import refuse_shared_files
 from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT, read_gate
-from pytest_personalens.core.options.options import report
+from pytest_personalens.core.options.option_table import report
 from pytest_personalens.core.text.parse import list_parts
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.files import Files, check_files, write_files
-from pytest_personalens.reports.terminal.summary import summary_lines
+from pytest_personalens.reports.terminal.summary_lines import summary_lines
 from pytest_personalens.reports.terminal.transcript import gate_failure
-from pytest_personalens.results.files import Shard, merge, read_shards
-from pytest_personalens.results.reasons.explanation import explanations
+from pytest_personalens.reports.write_reports import Files, check_files, write_files
+from pytest_personalens.results.reasons.why_gates_failed import explanations
+from pytest_personalens.results.shards import Shard, merge, read_shards
 from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:

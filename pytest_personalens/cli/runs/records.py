@@ -28,7 +28,7 @@ def main(options: argparse.Namespace) -> int:
 def _unused(folder: Path, *, delete: bool) -> int:
     """List, or delete, the records below the folder that no item of the last run used."""
     from pytest_personalens.engine.records.record import record_folders
-    from pytest_personalens.results.files import last_run
+    from pytest_personalens.results.shards import last_run
     from pytest_personalens.results.values.results import read_results
 
     file = last_run(folder.absolute())

@@ -13,7 +13,6 @@ from pytest_personalens.cli.command import UNWRITABLE, command, print_errors
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.files import Files, check_files, write_files
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.reports.tables.assistants import (
     assistant_tables,
@@ -28,13 +27,14 @@ from pytest_personalens.reports.tables.dialogues import (
     turn_tables,
 )
 from pytest_personalens.reports.tables.runs import stored_runs
-from pytest_personalens.reports.terminal.summary import summary_lines
+from pytest_personalens.reports.terminal.summary_lines import summary_lines
 from pytest_personalens.reports.terminal.transcript import gate_failure
+from pytest_personalens.reports.write_reports import Files, check_files, write_files
 from pytest_personalens.results.comparison.baseline import baseline_of, terms_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline, setup_differences
-from pytest_personalens.results.files import read_computed
-from pytest_personalens.results.reasons.explanation import explanations
 from pytest_personalens.results.reasons.reasons import attach_earlier
+from pytest_personalens.results.reasons.why_gates_failed import explanations
+from pytest_personalens.results.shards import read_computed
 from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.cli.command import command, print_errors
-from pytest_personalens.core.options.options import OPTIONS
+from pytest_personalens.core.options.option_table import OPTIONS
 
 if TYPE_CHECKING:
     import argparse

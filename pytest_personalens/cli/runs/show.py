@@ -12,7 +12,7 @@ from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.text.node_ids import holds_case
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.terminal.transcript import failure_lines
-from pytest_personalens.results.files import last_run
+from pytest_personalens.results.shards import last_run
 from pytest_personalens.results.values.results import read_results
 
 if TYPE_CHECKING:

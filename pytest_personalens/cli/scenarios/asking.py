@@ -13,7 +13,7 @@ from pytest_personalens.core.errors import BudgetSpent, DataError, PersonalensEr
 from pytest_personalens.core.judging.usage import Usage, price_of, read_prices
 from pytest_personalens.core.runtime import Threads
 from pytest_personalens.core.text.safe_text import one_line
-from pytest_personalens.datasets.embedded.building.pieces import (
+from pytest_personalens.datasets.embedded.building.model_pieces import (
     SYSTEM,
     Pieces,
     make_folder,
@@ -25,14 +25,14 @@ from pytest_personalens.models.call_log import CallLog
 from pytest_personalens.models.meter import Budget, Meter
 from pytest_personalens.models.retry import Limiter, Reliable
 from pytest_personalens.models.tape import Tape
-from pytest_personalens.reports.terminal.summary import usage_table
+from pytest_personalens.reports.terminal.summary_lines import usage_table
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_personalens.datasets.embedded.building.chats import Chat
-    from pytest_personalens.datasets.embedded.building.pieces import Answer
+    from pytest_personalens.datasets.embedded.building.model_pieces import Answer
 
 #: Where the pieces lie in the folder of --out.
 PIECES: Final = ".pieces"

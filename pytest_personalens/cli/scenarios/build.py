@@ -13,16 +13,16 @@ from pytest_personalens.cli.scenarios.asking import Asking
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.text.safe_text import one_line
-from pytest_personalens.datasets.embedded.building.builder import Builder
-from pytest_personalens.datasets.embedded.building.by_hand import lay_out_by_hand, unfinished
-from pytest_personalens.datasets.embedded.building.files import File, Person
-from pytest_personalens.datasets.embedded.building.pieces import Pieces, prompt_digest
-from pytest_personalens.datasets.embedded.building.plan import (
+from pytest_personalens.datasets.embedded.building.build_plan import (
     draw_demographics,
     draw_interests,
     odd_attribute,
     read_plan,
 )
+from pytest_personalens.datasets.embedded.building.builder import Builder
+from pytest_personalens.datasets.embedded.building.by_hand import lay_out_by_hand, unfinished
+from pytest_personalens.datasets.embedded.building.lay_out import File, Person
+from pytest_personalens.datasets.embedded.building.model_pieces import Pieces, prompt_digest
 from pytest_personalens.datasets.embedded.building.toml_text import toml_text
 from pytest_personalens.datasets.quality import Quality, assess, read_corpus
 from pytest_personalens.datasets.quality.measures import MARGINALS

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 def main(options: argparse.Namespace) -> int:
     """Return 0; the file that is written may still have marks of what a person must decide."""
     from pytest_personalens.datasets.embedded.building.chats import read_chats
-    from pytest_personalens.datasets.embedded.building.pieces import make_folder
+    from pytest_personalens.datasets.embedded.building.model_pieces import make_folder
     from pytest_personalens.datasets.embedded.building.toml_text import toml_text
-    from pytest_personalens.suites.memory.files import problems_of
-    from pytest_personalens.suites.memory.from_chat import draft_arc
+    from pytest_personalens.suites.memory.arc_files import problems_of
+    from pytest_personalens.suites.memory.arc_from_chat import draft_arc
 
     if slug(options.person) != options.person or not options.person:
         raise SpecError(
@@ -63,7 +63,7 @@ def main(options: argparse.Namespace) -> int:
 def _by_model(options: argparse.Namespace, draft: dict[str, Any], chats: list[Chat]) -> dict[str, Any] | None:
     """Return the draft that a model filled in, or None after an estimate."""
     from pytest_personalens.cli.scenarios.asking import Asking
-    from pytest_personalens.suites.memory.from_chat import fill_by_model
+    from pytest_personalens.suites.memory.arc_from_chat import fill_by_model
 
     options.concurrency = 1  # there is one piece
     asking = Asking(options, {"incident": 1})

@@ -24,7 +24,7 @@ def main(options: argparse.Namespace) -> int:
     """Return 0, or 1 if a dialogue is left out."""
     from pytest_personalens.cli.scenarios.asking import Asking
     from pytest_personalens.datasets.embedded.building.chats import draft_by_model, read_chats, skeleton
-    from pytest_personalens.datasets.embedded.building.pieces import make_folder
+    from pytest_personalens.datasets.embedded.building.model_pieces import make_folder
     from pytest_personalens.datasets.embedded.building.toml_text import toml_text
 
     mask = mask_by(options.names)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from pytest_personalens.core.dialogue.exports.pieces import plain_messages
+from pytest_personalens.core.dialogue.exports.export_pieces import plain_messages
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.jsonfile import first_problem
 from pytest_personalens.core.frozen import Frozen, Sparse, Text

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pytest_personalens.core.options.gate import VALID_FLOOR, GateExpression
-from pytest_personalens.core.options.options import OPTIONS, keys_of
+from pytest_personalens.core.options.option_table import OPTIONS, keys_of
 
 if TYPE_CHECKING:
     from pytest_personalens.core.suite import Suite

@@ -9,8 +9,8 @@ from pytest_personalens.core.facts import Limit
 from pytest_personalens.core.frozen import unchecked
 from pytest_personalens.core.scenario import Kind, Scenario, ScenarioRef, Situation, Task
 from pytest_personalens.datasets.base import pick
-from pytest_personalens.datasets.embedded.entries import Day, MultiTaskEntry
-from pytest_personalens.datasets.embedded.files import EmbeddedFiles
+from pytest_personalens.datasets.embedded.dataset_entries import Day, MultiTaskEntry
+from pytest_personalens.datasets.embedded.dataset_files import EmbeddedFiles
 from pytest_personalens.datasets.embedded.packaged import PackagedFiles
 from pytest_personalens.datasets.world.dates import clock
 from pytest_personalens.datasets.world.histories import arrangement_sessions, records_sentence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_personalens.core.facts import Clock, Session, Thing
-    from pytest_personalens.datasets.embedded.entries import Routine, TaskEntry
+    from pytest_personalens.datasets.embedded.dataset_entries import Routine, TaskEntry
 
 
 _DAYS: Final = get_args(Day)

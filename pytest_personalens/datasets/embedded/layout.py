@@ -13,8 +13,13 @@ from pytest_personalens.datasets.world.resolve import placeholder_problems
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from pytest_personalens.datasets.embedded.entries import Domain, MultiTasks, ProfileEntry, TaskEntry
-    from pytest_personalens.datasets.world.entries import HistoryEntry
+    from pytest_personalens.datasets.embedded.dataset_entries import (
+        Domain,
+        MultiTasks,
+        ProfileEntry,
+        TaskEntry,
+    )
+    from pytest_personalens.datasets.world.fact_entries import HistoryEntry
 
 #: A field and the problem with it.
 Problem = tuple[str, str]

@@ -14,7 +14,7 @@ from pytest_personalens.core.facts import Fact, Session, Thing
 from pytest_personalens.core.frozen import unchecked
 from pytest_personalens.core.scenario import DomainWords, PreferenceWords
 from pytest_personalens.core.text.safe_text import slug
-from pytest_personalens.datasets.embedded.entries import (
+from pytest_personalens.datasets.embedded.dataset_entries import (
     Demographics,
     Domain,
     MultiTaskEntry,
@@ -24,9 +24,9 @@ from pytest_personalens.datasets.embedded.entries import (
     TaskEntry,
 )
 from pytest_personalens.datasets.embedded.layout import unknown
-from pytest_personalens.datasets.world.entries import LimitEntry
+from pytest_personalens.datasets.world.fact_entries import LimitEntry
 from pytest_personalens.datasets.world.resolve import says
-from pytest_personalens.datasets.world.values import values_beside
+from pytest_personalens.datasets.world.written import values_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

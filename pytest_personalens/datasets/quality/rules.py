@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.datasets.world.entries import FactEntry, ThingEntry
+from pytest_personalens.datasets.world.fact_entries import FactEntry, ThingEntry
 from pytest_personalens.datasets.world.resolve import contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_personalens.core.scenario import Scenario
-    from pytest_personalens.datasets.embedded.entries import PreferenceType, TaskEntry
+    from pytest_personalens.datasets.embedded.dataset_entries import PreferenceType, TaskEntry
 
 #: The rules, and what each demands.
 RULES: Final = {

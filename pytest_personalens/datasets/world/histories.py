@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.core.facts import Clock, Thing
-    from pytest_personalens.datasets.world.entries import HistoryEntry
+    from pytest_personalens.datasets.world.fact_entries import HistoryEntry
 
 #: How long before a scenario its existing things were arranged.
 _ARRANGED: Final = 4

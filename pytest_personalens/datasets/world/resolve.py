@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.core.facts import RANGE, Fact, Thing
 from pytest_personalens.core.frozen import unchecked
 from pytest_personalens.datasets.base import pick, reference
-from pytest_personalens.datasets.world import values
+from pytest_personalens.datasets.world import written
 from pytest_personalens.datasets.world.dates import HOURS, WEEKDAYS, days_of
-from pytest_personalens.datasets.world.entries import FactEntry, ThingEntry
+from pytest_personalens.datasets.world.fact_entries import FactEntry, ThingEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ def fill_placeholders(text: str, facts: Mapping[str, tuple[FactKind, Sequence[st
             raise ValueError(f"the placeholder {match[0]} has no fact; known: {', '.join(facts)}")
         kind, held = facts[match["name"]]
         form = match["form"] or ""
-        return values.join_words([values.say(kind, v, _clear(kind, v, form, today)) for v in held])
+        return written.join_words([written.say(kind, v, _clear(kind, v, form, today)) for v in held])
 
     return _PLACE.sub(place, text)
 
@@ -44,7 +44,7 @@ def fill_placeholders(text: str, facts: Mapping[str, tuple[FactKind, Sequence[st
 def _clear(kind: FactKind, value: str, form: str, today: str) -> str:
     if form != "weekday" or kind != "date":
         return form
-    days = values.ordinal("date", values.range_ends(value)[0]) - values.ordinal("date", today)
+    days = written.ordinal("date", written.range_ends(value)[0]) - written.ordinal("date", today)
     return form if 0 < days < 7 else ""
 
 
@@ -78,8 +78,8 @@ def placeholder_problems(text: str, known: Sequence[str]) -> Iterator[str]:
     for match in _PLACE.finditer(text):
         if match["name"] not in known:
             yield f"the placeholder {match[0]} has no fact; known: {', '.join(known) or 'none'}"
-        elif match["form"] and match["form"] not in values.FORMS:
-            yield f"the placeholder {match[0]} asks for an unknown form; known: {', '.join(values.FORMS)}"
+        elif match["form"] and match["form"] not in written.FORMS:
+            yield f"the placeholder {match[0]} asks for an unknown form; known: {', '.join(written.FORMS)}"
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def named_type(name: str, domains: Sequence[str]) -> tuple[str, str]:
 
 def inside(kind: FactKind, span: str, excluded: Sequence[str]) -> str:
     """Return a value near the beginning of a range, not an excluded one; a price lies below the most."""
-    first, last = values.range_ends(span)
+    first, last = written.range_ends(span)
     if first == last:
         return first
     if kind == "money":
@@ -136,10 +136,10 @@ def inside(kind: FactKind, span: str, excluded: Sequence[str]) -> str:
     value = first
     while kind != "duration":
         try:
-            later = values.shift(kind, value, step)
+            later = written.shift(kind, value, step)
         except ValueError:
             break
-        if values.ordinal(kind, later) > values.ordinal(kind, last):
+        if written.ordinal(kind, later) > written.ordinal(kind, last):
             break
         if later not in excluded:
             return later
@@ -149,7 +149,8 @@ def inside(kind: FactKind, span: str, excluded: Sequence[str]) -> str:
 
 def says(kind: FactKind, right: Sequence[str], *, every: bool) -> str:
     """Return how a person says what is right; empty if any value is."""
-    return values.join_words([values.say(kind, v) for v in right], "and" if every else "or") if right else ""
+    joint = "and" if every else "or"
+    return written.join_words([written.say(kind, v) for v in right], joint) if right else ""
 
 
 def contradictions(scenario: Scenario) -> Iterator[str]:
@@ -177,7 +178,7 @@ def _clock(now: Clock, situation: Situation) -> Iterator[str]:
     if situation.day_of_week in WEEKDAYS and day != situation.day_of_week:
         yield f"now.date: {now.date} is a {day}, and the situation says {situation.day_of_week}"
     hours = HOURS.get(situation.time_of_day)
-    minute = values.ordinal("time", now.time)
+    minute = written.ordinal("time", now.time)
     # A time of day has no sharp ends: five in the afternoon may be called evening.
     if hours is not None and not hours[0] - 120 <= minute <= hours[1] + 120:
         yield f"now.time: {now.time} is no {situation.time_of_day.lower()}, as the situation says"
@@ -187,14 +188,14 @@ def _fact(fact: Fact) -> Iterator[str]:
     if not fact.right and fact.known != "open":
         yield "a fact without a value; write what is right, or that it is open"
     for value in (*fact.right, *fact.wrong):
-        first, last = values.range_ends(value)
+        first, last = written.range_ends(value)
         try:
-            values.parse(fact.kind, first)
-            values.parse(fact.kind, last)
+            written.parse(fact.kind, first)
+            written.parse(fact.kind, last)
         except ValueError as error:
             yield str(error)
             continue
-        if first != last and values.ordinal(fact.kind, first) > values.ordinal(fact.kind, last):
+        if first != last and written.ordinal(fact.kind, first) > written.ordinal(fact.kind, last):
             yield f"the range {value!r} is upside down"
     both = set(fact.right) & set(fact.wrong)
     yield from (f"{value!r} is right and wrong" for value in sorted(both))
@@ -330,17 +331,17 @@ class Resolver:
         return (value,) if isinstance(value, str) else tuple(value)
 
     def _written(self, kind: FactKind, value: str) -> str:
-        first, last = values.range_ends(value)
-        return value if first != last else values.parse(kind, value)
+        first, last = written.range_ends(value)
+        return value if first != last else written.parse(kind, value)
 
     def _span(self, name: str, kind: FactKind, text: str, *, by_example: bool = False) -> str:
         """Return a value or a range in its written form, with references put in."""
         first, dots, last = text.partition(RANGE)
         if not dots:
             return self._one(kind, text, by_example=by_example)
-        low = values.range_ends(self._one(kind, first, by_example=by_example))[0]
-        high = values.range_ends(self._one(kind, last, by_example=by_example))[1]
-        if values.ordinal(kind, low) > values.ordinal(kind, high):
+        low = written.range_ends(self._one(kind, first, by_example=by_example))[0]
+        high = written.range_ends(self._one(kind, last, by_example=by_example))[1]
+        if written.ordinal(kind, low) > written.ordinal(kind, high):
             raise UnresolvedError(name, f"the range {low}{RANGE}{high} is upside down")
         return f"{low}{RANGE}{high}" if low != high else low
 
@@ -351,7 +352,7 @@ class Resolver:
             birthday = str(self._around.life.get("birthday", ""))
             first, last = days_of(text, self._today, birthday)
             return first.isoformat() if first == last else f"{first.isoformat()}{RANGE}{last.isoformat()}"
-        return values.parse(kind, text)
+        return written.parse(kind, text)
 
     def _referred(self, kind: FactKind, match: re.Match[str], *, by_example: bool) -> str:
         name = match["name"]
@@ -364,14 +365,14 @@ class Resolver:
         else:
             base = (self.right(name) or (self.example(name),))[0]
         if match["unit"]:  # "@days days": a number as a duration
-            return values.parse(kind, f"{base}{match['unit']}")
+            return written.parse(kind, f"{base}{match['unit']}")
         if not match["step"]:
             return base
         step = match["step"]
         if match["by"]:
             step = step.replace(f"@{match['by']}", self.example(match["by"]))
         ends = dict.fromkeys(
-            values.shift(kind, end, f"{match['sign']}{step}") for end in values.range_ends(base)
+            written.shift(kind, end, f"{match['sign']}{step}") for end in written.range_ends(base)
         )
         return RANGE.join(ends)
 
@@ -393,8 +394,8 @@ class Resolver:
             excluded = self._excluded(name, entry)
             return inside(entry.kind, span, excluded)
         if entry.every:
-            return values.join_words([values.say(entry.kind, v) for v in self.right(name)])
-        return values.range_ends(pick(self.right(name), key, name))[0]
+            return written.join_words([written.say(entry.kind, v) for v in self.right(name)])
+        return written.range_ends(pick(self.right(name), key, name))[0]
 
     def _excluded(self, name: str, entry: FactEntry) -> tuple[str, ...]:
         return (self._span(name, entry.kind, entry.excluded),) if entry.excluded else ()
@@ -405,7 +406,7 @@ class Resolver:
         if thing and field in self._things[thing].other:
             found.append(self._other_value(thing, field, entry))
         for value in right:
-            found += values.neighbours(entry.kind, value)
+            found += written.neighbours(entry.kind, value)
         if entry.draw:
             found += [self._span(name, entry.kind, v) for v in entry.draw]
         if entry.life:

@@ -125,7 +125,7 @@ def _entry(item: Item, scenario: Scenario, name: str) -> dict[str, Any]:
     task, dialogue = scenario.task, item.evaluation.dialogue
     return {
         "id": name,
-        **({"whole": scenario.to_label()} if task.facts else {"scenario": _short(scenario)}),
+        **({"whole": scenario.without_history()} if task.facts else {"scenario": _short(scenario)}),
         "dialogue": [message.model_dump() for message in dialogue.messages],
         "end": dialogue.end,
     }

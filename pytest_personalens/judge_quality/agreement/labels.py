@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from pytest_personalens.datasets.embedded.entries import PartEntry
+    from pytest_personalens.datasets.embedded.dataset_entries import PartEntry
 
 
 def _listed(value: object) -> object:

@@ -10,7 +10,7 @@ from pytest_personalens.reports.tables.assistants import agreement_table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_personalens.judge_quality.agreement.measure import Agreement, Kappa, Reading
+    from pytest_personalens.judge_quality.agreement.kappa import Agreement, Kappa, Reading
     from pytest_personalens.reports.content.markup import Table
 
 

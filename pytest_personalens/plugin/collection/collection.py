@@ -122,7 +122,7 @@ def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     if not any(map(is_scenario_item, items)) and is_whole_repository(config):
-        from pytest_personalens.plugin.collection import suite
+        from pytest_personalens.plugin.collection import built_in_test as suite
 
         # The items are added first, so that -k, -m and other plugins treat them like any others.
         module = pytest.Module.from_parent(session, path=Path(suite.__file__), nodeid=BUILT_IN)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.options.options import BY_KEY, OPTIONS
+from pytest_personalens.core.options.option_table import BY_KEY, OPTIONS
 from pytest_personalens.core.text.parse import list_parts, size_text
 from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.pytest_internals import overridden_keys, written_keys
@@ -17,7 +17,7 @@ from pytest_personalens.plugin.pytest_internals import overridden_keys, written_
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_personalens.core.options.options import Shape
+    from pytest_personalens.core.options.option_table import Shape
     from pytest_personalens.core.options.settings import Settings
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT
-from pytest_personalens.core.options.options import BY_KEY, keys_of
+from pytest_personalens.core.options.option_table import BY_KEY, keys_of
 from pytest_personalens.core.text.parse import ALL, size_text
 from pytest_personalens.core.text.redaction import redact
 from pytest_personalens.engine.assistant.team_fixtures import origin
@@ -29,12 +29,12 @@ from pytest_personalens.plugin.reporting.reported import (
     scores_text,
 )
 from pytest_personalens.plugin.running.keys import RUN, STOPPED
-from pytest_personalens.reports.files import WrittenFiles
+from pytest_personalens.reports.write_reports import WrittenFiles
 from pytest_personalens.results.conclusion import conclude
-from pytest_personalens.results.files import keep_last
 from pytest_personalens.results.gates.check import judge_gate
 from pytest_personalens.results.gates.gate_expressions import with_groups
-from pytest_personalens.results.summary import summarize, with_drift
+from pytest_personalens.results.shards import keep_last
+from pytest_personalens.results.summarize import summarize, with_drift
 from pytest_personalens.results.values.results import Results, provenance_of
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ class Controller:
             tests = f"{alone} test{'s' * (alone > 1)} marked xdist_group ran in any worker"
             terminalreporter.write_line(f"personalens: {tests}: {_UNGROUPED}", yellow=True)
         if self._results is not None:
-            from pytest_personalens.plugin.reporting.summary import write_summary
+            from pytest_personalens.plugin.reporting.terminal_summary import write_summary
 
             write_summary(
                 terminalreporter,

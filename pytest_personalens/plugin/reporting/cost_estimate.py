@@ -17,8 +17,8 @@ from pytest_personalens.core.judging.dimensions import dimensions
 from pytest_personalens.core.judging.measure import CRITERION
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.reports.terminal.summary import usage_table
-from pytest_personalens.results.summary import price_for, role_of
+from pytest_personalens.reports.terminal.summary_lines import usage_table
+from pytest_personalens.results.summarize import price_for, role_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

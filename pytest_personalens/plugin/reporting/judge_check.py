@@ -15,7 +15,7 @@ from pytest_personalens.core.files.destinations import writable
 from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.judging.usage import add_usage
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.core.options.options import BY_KEY
+from pytest_personalens.core.options.option_table import BY_KEY
 from pytest_personalens.core.scenario import Context
 from pytest_personalens.engine.records.on_tape import JudgeByCase
 from pytest_personalens.judge_quality.drift.anchors import (

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_personalens.core.errors import PersonalensError, SpecError
-from pytest_personalens.core.options.options import BY_KEY, OPTIONS
+from pytest_personalens.core.options.option_table import BY_KEY, OPTIONS
 from pytest_personalens.plugin.input_errors import input_error
-from pytest_personalens.reports.files import Files, check_files, write_files
+from pytest_personalens.reports.write_reports import Files, check_files, write_files
 from pytest_personalens.results.values.results import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pytest_personalens.core.options.options import Option
+    from pytest_personalens.core.options.option_table import Option
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.plugin.running.run import Run
-    from pytest_personalens.reports.files import WrittenFiles
+    from pytest_personalens.reports.write_reports import WrittenFiles
     from pytest_personalens.results.comparison.baseline import Baseline
     from pytest_personalens.results.values.results import Results
 

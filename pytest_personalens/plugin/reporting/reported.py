@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.scenario import ScenarioRef
     from pytest_personalens.plugin.running.run import Run
-    from pytest_personalens.results.reasons.explanation import Explanation, WorstCase
+    from pytest_personalens.results.reasons.why_gates_failed import Explanation, WorstCase
     from pytest_personalens.results.values.figures import Gate
     from pytest_personalens.results.values.results import Results
 
@@ -38,9 +38,9 @@ class RedGates(NamedTuple):
 
 def red_gates(config: pytest.Config, run: Run, results: Results, pages: Sequence[str]) -> RedGates:
     """Why the gates failed that did; `pages` are the HTML reports that this run wrote."""
-    from pytest_personalens.reports.content.explanation import sentence_of
+    from pytest_personalens.reports.content.why_items_failed import sentence_of
     from pytest_personalens.reports.terminal.transcript import gate_failure
-    from pytest_personalens.results.reasons.explanation import explanations
+    from pytest_personalens.results.reasons.why_gates_failed import explanations
 
     explained_gates = explanations(results)
     cases = [case for explained in explained_gates for case in explained.cases]

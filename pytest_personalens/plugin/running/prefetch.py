@@ -16,8 +16,8 @@ from pytest_personalens.core.runtime import Threads
 from pytest_personalens.core.suite_names import MEMORY, PARAM, STATE, STORE
 from pytest_personalens.engine.assistant.side_by_side import UsersMixed
 from pytest_personalens.engine.assistant.team_fixtures import knows_whose
+from pytest_personalens.engine.engine import Engine, work
 from pytest_personalens.engine.job import JobResult
-from pytest_personalens.engine.work import Engine, work
 from pytest_personalens.models.tape import unkept
 from pytest_personalens.plugin.pytest_internals import fixtures_of, without_capture
 from pytest_personalens.plugin.records.record_files import RecordStore
@@ -120,9 +120,9 @@ class Prefetcher:
             return
         self._imported = True
         if self._run.suite.auditor:
-            from pytest_personalens.agents.embedded.reader import findings  # noqa: F401
+            from pytest_personalens.agents.embedded.reader import facts_of_statement  # noqa: F401
         if not is_worker(self._run.config):
-            from pytest_personalens.reports.terminal import summary  # noqa: F401
+            from pytest_personalens.reports.terminal import summary_lines  # noqa: F401
 
     def _refuse_mixed(self, found: str = "") -> None:
         """Raise `UsersMixed` as soon as any dialogue got what only the user of another one has."""

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_personalens.core.errors import NothingFits, PersonalensError, SpecError
 from pytest_personalens.core.options.gate import measure_of
-from pytest_personalens.core.options.options import BY_KEY
+from pytest_personalens.core.options.option_table import BY_KEY
 from pytest_personalens.core.runtime import no_collection
 from pytest_personalens.core.scenario import Context, ScenarioRef
 from pytest_personalens.core.suite_names import FIRST_SUITE

@@ -10,18 +10,18 @@ from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.measure import CRITERION
 from pytest_personalens.core.options.gate import GateExpression
-from pytest_personalens.core.options.options import OPTIONS
+from pytest_personalens.core.options.option_table import OPTIONS
 from pytest_personalens.core.text.node_ids import BUILT_IN, file_of, within_file
 from pytest_personalens.core.text.safe_text import shell_line
-from pytest_personalens.reports.content.explanation import sentence_of
+from pytest_personalens.reports.content.why_items_failed import sentence_of
 from pytest_personalens.results.gates.corrected import corrected_note
-from pytest_personalens.results.reasons.explanation import explanations
 from pytest_personalens.results.reasons.reasons import (
     alike_note,
     criteria_note,
     intrusions_note,
     limits_note,
 )
+from pytest_personalens.results.reasons.why_gates_failed import explanations
 from pytest_personalens.results.wording import (
     CAUSES,
     REPORT_ONLY,
@@ -47,9 +47,9 @@ from pytest_personalens.results.wording import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from pytest_personalens.core.options.options import Option
+    from pytest_personalens.core.options.option_table import Option
     from pytest_personalens.core.suite import Suite
-    from pytest_personalens.results.reasons.explanation import Explanation, WorstCase
+    from pytest_personalens.results.reasons.why_gates_failed import Explanation, WorstCase
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 

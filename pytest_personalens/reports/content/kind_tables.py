@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.options.options import MANNER
+from pytest_personalens.core.options.option_table import MANNER
 from pytest_personalens.reports.content.markup import Table, short_line
 from pytest_personalens.results.comparison.pairs import gain_of
 from pytest_personalens.results.wording import count, ends_text, p_value, signed
@@ -12,7 +12,7 @@ from pytest_personalens.results.wording import count, ends_text, p_value, signed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.core.judging.evaluation import Metric
+    from pytest_personalens.core.judging.metric import Metric
     from pytest_personalens.core.suite import Distance
     from pytest_personalens.results.values.figures import ControlFigures, Figure, Group, Slice, SliceFigure
     from pytest_personalens.results.values.item import Item

@@ -13,7 +13,6 @@ from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.runtime import no_collection
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.content.explanation import DOES, case_title
 from pytest_personalens.reports.content.findings import (
     capital,
     command_line,
@@ -26,7 +25,8 @@ from pytest_personalens.reports.content.kind_tables import (
     slice_tables,
     slices_note,
 )
-from pytest_personalens.reports.html import figures
+from pytest_personalens.reports.content.why_items_failed import DOES, case_title
+from pytest_personalens.reports.html import page_figures as figures
 from pytest_personalens.reports.html.payload import pack, payload, script_json, shown_dimensions
 from pytest_personalens.results import wording
 from pytest_personalens.results.means import by_turn

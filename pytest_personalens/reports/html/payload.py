@@ -14,7 +14,8 @@ from pytest_personalens.core.dialogue.state import leaves_of
 from pytest_personalens.core.dialogue.tool_calls import call_texts
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.text.node_ids import BUILT_IN
-from pytest_personalens.reports.content.explanation import (
+from pytest_personalens.reports.content.findings import command_line
+from pytest_personalens.reports.content.why_items_failed import (
     DOES,
     OUTCOMES,
     goal_parts,
@@ -23,7 +24,6 @@ from pytest_personalens.reports.content.explanation import (
     values_text,
     why,
 )
-from pytest_personalens.reports.content.findings import command_line
 from pytest_personalens.results.reasons.reasons import COSTS, costs_of, counted_codes
 from pytest_personalens.results.values.item import uncounted_reason
 from pytest_personalens.results.wording import FAULTS, control_names, unfound_text
@@ -327,7 +327,7 @@ def _scenario(scenario: BaseScenario, text: _Pool) -> dict[str, Any]:
     if not isinstance(scenario, Scenario):
         facts = [[name, text(told)] for name, told in scenario.facts]
         return _without_empty({"name": scenario.name, "intent": text(scenario.wish), "facts": facts})
-    return scenario.to_label()
+    return scenario.without_history()
 
 
 def _without_empty(fields: dict[str, Any]) -> dict[str, Any]:

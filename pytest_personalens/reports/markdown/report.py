@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.reports.content.explanation import (
+from pytest_personalens.reports.content.findings import (
+    Findings,
+    capital,
+    findings_of,
+    rerun_line,
+    unscored_text,
+)
+from pytest_personalens.reports.content.kind_tables import slice_tables, slices_note
+from pytest_personalens.reports.content.markup import code, escape, figure, markdown_table
+from pytest_personalens.reports.content.why_items_failed import (
     DOES,
     case_reason,
     case_title,
@@ -18,15 +27,6 @@ from pytest_personalens.reports.content.explanation import (
     sentence_of,
     since_text,
 )
-from pytest_personalens.reports.content.findings import (
-    Findings,
-    capital,
-    findings_of,
-    rerun_line,
-    unscored_text,
-)
-from pytest_personalens.reports.content.kind_tables import slice_tables, slices_note
-from pytest_personalens.reports.content.markup import code, escape, figure, markdown_table
 from pytest_personalens.reports.markdown.sections import (
     COMMENT_LIMIT,
     Section,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.core.suite import Suite
-    from pytest_personalens.results.reasons.explanation import Explanation, WorstCase
+    from pytest_personalens.results.reasons.why_gates_failed import Explanation, WorstCase
     from pytest_personalens.results.values.figures import Group
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Provenance, Results

@@ -12,7 +12,9 @@ from pytest_personalens.core.dialogue.tool_calls import call_lines
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.text.error_codes import with_code
 from pytest_personalens.core.text.safe_text import harmless, one_line
-from pytest_personalens.reports.content.explanation import (
+from pytest_personalens.reports.content.findings import capital, unscored_text
+from pytest_personalens.reports.content.markup import short_line
+from pytest_personalens.reports.content.why_items_failed import (
     OUTCOMES,
     case_reason,
     case_title,
@@ -24,8 +26,6 @@ from pytest_personalens.reports.content.explanation import (
     sentence_of,
     why,
 )
-from pytest_personalens.reports.content.findings import capital, unscored_text
-from pytest_personalens.reports.content.markup import short_line
 from pytest_personalens.results.reasons.reasons import costs_of
 from pytest_personalens.results.values.item import uncounted_reason
 from pytest_personalens.results.wording import unfound_text
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.evaluation import Evaluation
     from pytest_personalens.core.judging.verdict import UserFault, Verdict
     from pytest_personalens.core.scenario import BaseScenario
-    from pytest_personalens.results.reasons.explanation import Explanation, WorstCase
+    from pytest_personalens.results.reasons.why_gates_failed import Explanation, WorstCase
     from pytest_personalens.results.values.item import Earlier, Shortfall
     from pytest_personalens.results.values.results import Results
 

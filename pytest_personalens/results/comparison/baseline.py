@@ -14,7 +14,7 @@ from pytest_personalens.core.errors import DataError, SpecError, short_repr
 from pytest_personalens.core.files.jsonfile import read_versioned, schema_of
 from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.judging.verdict import MeasureField, ReasonCode, ScoreField
-from pytest_personalens.core.options.options import MANNER
+from pytest_personalens.core.options.option_table import MANNER
 from pytest_personalens.core.options.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.suite import SuiteField, get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE

@@ -12,7 +12,7 @@ from pytest_personalens.agents.by_model.model_judge import quoted_verdict
 from pytest_personalens.agents.by_model.prompts import framed, transcript_text
 from pytest_personalens.core.errors import UserAgentFault
 from pytest_personalens.models import Model, Request
-from pytest_personalens.suites.memory.roles import MEMORY, played_turn, read_task, unsaid, written_turn
+from pytest_personalens.suites.memory.memory_roles import MEMORY, played_turn, read_task, unsaid, written_turn
 from pytest_personalens.suites.memory.words import first_way
 
 if TYPE_CHECKING:

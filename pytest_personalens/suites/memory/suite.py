@@ -6,11 +6,11 @@ import datetime as dt
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.judging.evaluation import Metric
+from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.core.suite import Control, Distance, Suite
 from pytest_personalens.suites.memory.arcs import KINDS, Arc
-from pytest_personalens.suites.memory.roles import MEMORY, ArcJudge, ArcUser, P
+from pytest_personalens.suites.memory.memory_roles import MEMORY, ArcJudge, ArcUser, P
 from pytest_personalens.suites.memory.words import first_way
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Memory(Suite):
     )  # fmt: skip
 
     def open_dataset(self, spec: str, base: Path, settings: Settings) -> Any:
-        from pytest_personalens.suites.memory.files import embedded_arcs, open_arcs
+        from pytest_personalens.suites.memory.arc_files import embedded_arcs, open_arcs
 
         return embedded_arcs(_VERSION) if spec == "embedded" else open_arcs(base / spec)
 
@@ -87,7 +87,7 @@ class Memory(Suite):
         return other(seed, ref)
 
     def check_data(self, spec: str, words: int) -> DataCheck | None:
-        from pytest_personalens.suites.memory.files import check_data
+        from pytest_personalens.suites.memory.arc_files import check_data
 
         return check_data(spec)
 

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.suite import Control, Suite
-from pytest_personalens.suites.personaconv.roles import Asker, Scorer, run_identity
+from pytest_personalens.suites.personaconv.prediction_roles import Asker, Scorer, run_identity
+from pytest_personalens.suites.personaconv.predictions import (
+    KINDS,
+    SETTINGS,
+    UNKNOWN_DOMAIN,
+    Prediction,
+    stratum_of,
+)
 from pytest_personalens.suites.personaconv.scoring.metrics import (
     CHARS,
     CORRECT,
@@ -26,13 +33,6 @@ from pytest_personalens.suites.personaconv.scoring.metrics import (
     best_of,
     largest_share,
 )
-from pytest_personalens.suites.personaconv.values import (
-    KINDS,
-    SETTINGS,
-    UNKNOWN_DOMAIN,
-    Prediction,
-    stratum_of,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.suite import DataCheck, SettingsByName
     from pytest_personalens.results.values.item import Item
+    from pytest_personalens.suites.personaconv.predictions import Kind, ProtocolName
     from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
-    from pytest_personalens.suites.personaconv.values import Kind, ProtocolName
 
 
 _NOT_READ: Final = "not read"
@@ -138,7 +138,7 @@ class PersonaConv(Suite):
 
     def open_dataset(self, spec: str, base: Path, settings: Settings) -> Any:
         from pytest_personalens.datasets.embedded.packaged import packaged_file
-        from pytest_personalens.suites.personaconv.protocols.open import open_posts
+        from pytest_personalens.suites.personaconv.protocols.open_posts import open_posts
 
         embedded = spec == "embedded"
         of_run = dict.fromkeys(self.given(settings.context, control) for control in ("", *settings.control))
@@ -179,7 +179,7 @@ class PersonaConv(Suite):
                 yield f"  post {number} of {user}: {REASONS.get(reason, reason)}"
 
     def check_data(self, spec: str, words: int) -> DataCheck | None:
-        from pytest_personalens.suites.personaconv.check import check_data
+        from pytest_personalens.suites.personaconv.check_posts import check_data
 
         return check_data(spec)
 
@@ -195,7 +195,7 @@ class PersonaConv(Suite):
             _open_texts(settings, root)
 
     def played(self, settings: Settings, model: Any, meter: Any, context: Context) -> Any:
-        from pytest_personalens.suites.personaconv.roles import ModelPredictor
+        from pytest_personalens.suites.personaconv.prediction_roles import ModelPredictor
 
         official = settings.protocol == "official"
         return ModelPredictor(model, meter, context, kind=settings.kind, official=official)

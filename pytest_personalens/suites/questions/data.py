@@ -21,12 +21,12 @@ from pytest_personalens.datasets.base import parse_file
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.embedded.packaged import packaged_file, packaged_head
 from pytest_personalens.datasets.world.dates import MONTHS
-from pytest_personalens.suites.questions.values import ABSTAIN, Expected, Question, offer
+from pytest_personalens.suites.questions.questions import ABSTAIN, Expected, Question, offer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from pytest_personalens.suites.questions.values import Kind
+    from pytest_personalens.suites.questions.questions import Kind
 
 
 def open_rows() -> tuple[str, list[Row], Callable[[Row, str], Question]]:

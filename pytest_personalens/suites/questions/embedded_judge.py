@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded.reader.forms import NUMBER_WORD, number
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, sentences, stems
+from pytest_personalens.agents.embedded.reader.written_forms import NUMBER_WORD, number
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.evaluation import Answer
 from pytest_personalens.core.judging.verdict import Evidence, Verdict
-from pytest_personalens.suites.questions.values import ABSTAIN, CHOICE, PREF, read_letter
-from pytest_personalens.suites.unknown import admits
+from pytest_personalens.suites.admitted_unknown import admits
+from pytest_personalens.suites.questions.questions import ABSTAIN, CHOICE, PREF, read_letter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.judging.measure import Measure
-    from pytest_personalens.suites.questions.values import Question
+    from pytest_personalens.suites.questions.questions import Question
 
 #: The most words of a right answer whose value is looked for.
 _SHORT: Final = 5

@@ -16,13 +16,13 @@ from pytest_personalens.core.files.json_stream import JsonWindow, read_at
 from pytest_personalens.core.files.jsonfile import Fields
 from pytest_personalens.suites.questions.data import Row
 from pytest_personalens.suites.questions.embedded_judge import is_short
-from pytest_personalens.suites.questions.values import ABSTAIN, Expected
+from pytest_personalens.suites.questions.questions import ABSTAIN, Expected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from pytest_personalens.suites.questions.values import Question
+    from pytest_personalens.suites.questions.questions import Question
 
 #: Raise this number if the present code would misread an old index, or would read the same file otherwise.
 _FORMAT: Final = 2

@@ -15,13 +15,13 @@ from pytest_personalens.core.facts import Session
 from pytest_personalens.core.files.jsonfile import Fields
 from pytest_personalens.datasets.base import parse_file
 from pytest_personalens.suites.questions.data import FORMATS, Row, read_json
-from pytest_personalens.suites.questions.values import offer
+from pytest_personalens.suites.questions.questions import offer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from pytest_personalens.suites.questions.values import Question
+    from pytest_personalens.suites.questions.questions import Question
 
 _TABLE: Final = "benchmark/text/benchmark.csv"
 _LINK: Final = "chat_history_{}_link"

@@ -10,13 +10,13 @@ from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.facts import Session
 from pytest_personalens.core.files.jsonfile import Fields
 from pytest_personalens.suites.questions.data import Row, read_json
-from pytest_personalens.suites.questions.values import Expected, offer
+from pytest_personalens.suites.questions.questions import Expected, offer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_personalens.suites.questions.values import Question
+    from pytest_personalens.suites.questions.questions import Question
 
 _FOLDERS: Final = {
     "explicit": "explicit_preference",

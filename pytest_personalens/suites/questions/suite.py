@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.agents.embedded.reader.text import fold
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.core.judging.evaluation import Metric
+from pytest_personalens.core.judging.metric import Metric
 from pytest_personalens.core.suite import Control, Distance, Suite
 from pytest_personalens.core.suite_names import DATA_PREFIXES
 from pytest_personalens.suites.questions.data import OWN_DOMAINS, REASONS, open_questions
 from pytest_personalens.suites.questions.embedded_judge import Asker, EmbeddedJudge
-from pytest_personalens.suites.questions.values import ANSWER, CHOICE, KINDS, MEASURES, Question
+from pytest_personalens.suites.questions.questions import ANSWER, CHOICE, KINDS, MEASURES, Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -141,7 +141,7 @@ class Questions(Suite):
         return EmbeddedJudge()
 
     def judged(self, model: Any, meter: Any, temperature: float) -> Judge:
-        from pytest_personalens.suites.questions.model_judge import QuestionsModelJudge
+        from pytest_personalens.suites.questions.judge_by_model import QuestionsModelJudge
 
         return QuestionsModelJudge(model, meter, temperature=temperature)
 

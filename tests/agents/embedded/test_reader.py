@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_personalens.agents.embedded.judge.reading import Reading
+from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
 from pytest_personalens.agents.embedded.reader.statements import Act, act_of
-from pytest_personalens.agents.embedded.reader.values import agrees, values
+from pytest_personalens.agents.embedded.reader.typed_values import agrees, values
 from pytest_personalens.core.facts import Clock, Fact, FactKind
 from pytest_personalens.core.scenario import GoalPart
 from tests.support.datasets.dinner import DINNER, dialogue

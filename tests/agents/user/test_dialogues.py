@@ -14,7 +14,7 @@ from pytest_personalens.agents import EmbeddedUserAgent
 from pytest_personalens.agents.embedded.reader.text import fold, sentences
 from pytest_personalens.core.dialogue.dialogue import AssistantMessages, Dialogue, converse
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.datasets.world.values import say
+from pytest_personalens.datasets.world.written import say
 from tests.support.datasets.embedded import any_with, drawn, of_task
 from tests.support.datasets.embedded import next_turn as turn
 

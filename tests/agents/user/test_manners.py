@@ -14,7 +14,7 @@ from pytest_personalens.agents.by_model.model_agents import ModelAgents
 from pytest_personalens.agents.embedded.audit import user_faults
 from pytest_personalens.agents.manners import MannerlyUserAgent
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, converse
-from pytest_personalens.core.options.options import MANNERS
+from pytest_personalens.core.options.option_table import MANNERS
 from pytest_personalens.models import Answer, Model, Request
 from pytest_personalens.models.meter import Meter
 from tests.support.datasets.embedded import drawn

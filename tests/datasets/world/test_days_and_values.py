@@ -8,7 +8,7 @@ import pytest
 
 from pytest_personalens.core.facts import FactKind
 from pytest_personalens.core.scenario import Situation
-from pytest_personalens.datasets.world import values
+from pytest_personalens.datasets.world import written
 from pytest_personalens.datasets.world.dates import clock, days_of
 
 WEDNESDAY = dt.date(2026, 4, 15)
@@ -78,9 +78,9 @@ def test_a_clock_agrees_with_its_situation(day: str, time: str) -> None:
         ("person", "Jean", "Jean", "Jean"),
     ],
 )
-def test_values_are_read_and_said(kind: FactKind, text: str, written: str, said: str) -> None:
-    assert values.parse(kind, text) == written
-    assert values.say(kind, written) == said
+def test_values_are_read_and_said(kind: FactKind, text: str, as_written: str, said: str) -> None:
+    assert written.parse(kind, text) == as_written
+    assert written.say(kind, as_written) == said
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_values_are_read_and_said(kind: FactKind, text: str, written: str, said:
 )
 def test_what_is_no_value_is_refused(kind: FactKind, text: str) -> None:
     with pytest.raises(ValueError, match=r"is no|expected"):
-        values.parse(kind, text)
+        written.parse(kind, text)
 
 
 @pytest.mark.parametrize(
@@ -114,4 +114,4 @@ def test_what_is_no_value_is_refused(kind: FactKind, text: str) -> None:
     ],
 )
 def test_what_lies_beside_a_value(kind: FactKind, value: str, beside: set[str]) -> None:
-    assert set(values.neighbours(kind, value)) == beside
+    assert set(written.neighbours(kind, value)) == beside

@@ -21,9 +21,9 @@ from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.core.runtime import SPARE
 from pytest_personalens.core.scenario import Context, Scenario
 from pytest_personalens.core.text.safe_text import slug
+from pytest_personalens.engine.engine import work
 from pytest_personalens.engine.job import Job, ParticipantSpecs
 from pytest_personalens.engine.participants import Participants
-from pytest_personalens.engine.work import work
 from pytest_personalens.models import Answer, Request
 from pytest_personalens.models.call_log import CallLog
 from pytest_personalens.models.tape import TapeRules

@@ -7,7 +7,7 @@ from typing import get_type_hints
 
 import pytest
 
-from pytest_personalens.core.options.options import OPTIONS
+from pytest_personalens.core.options.option_table import OPTIONS
 from pytest_personalens.core.options.settings import Settings
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD_AGENTS

@@ -16,7 +16,7 @@ from tests.support.servers.endpoint import Call, Endpoint, Reply
 HOOKS = """
     import pytest
     from pytest_personalens import UserTurn, Verdict
-    from pytest_personalens.datasets.world.values import say
+    from pytest_personalens.datasets.world.written import say
 
     ENDS = {"ended-early": "That's all, thank you.", "thanked-early": "Thanks a lot, that is everything."}
     REPLIES = {

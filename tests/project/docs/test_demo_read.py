@@ -8,7 +8,7 @@ from typing import Any
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.core.dialogue.dialogue import Dialogue, converse
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.core.options.options import DEFAULT_SEED
+from pytest_personalens.core.options.option_table import DEFAULT_SEED
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from tests.support.repository import ROOT

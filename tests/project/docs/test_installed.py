@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.core.options.options import OPTIONS
+from pytest_personalens.core.options.option_table import OPTIONS
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Endpoint
 

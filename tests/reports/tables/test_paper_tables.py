@@ -16,7 +16,7 @@ from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.tables.assistants import read_rows
 from pytest_personalens.reports.tables.runs import paper_rows
 from pytest_personalens.results.stats.paired import adjust_holm, holm
-from pytest_personalens.results.summary import summarize
+from pytest_personalens.results.summarize import summarize
 from pytest_personalens.results.values.results import Results, read_results, write_json
 from tests.support.repository import ROOT
 from tests.support.results.rich_results import rich_results

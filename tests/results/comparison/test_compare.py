@@ -16,7 +16,7 @@ from pytest_personalens.results.comparison.baseline import baseline_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline
 from pytest_personalens.results.gates.check import check_gates
 from pytest_personalens.results.stats.paired import detectable
-from pytest_personalens.results.summary import summarize
+from pytest_personalens.results.summarize import summarize
 from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.results import Results
 from tests.results.stats.test_stats import Assistant, Run, differences_of, gate_fails

@@ -22,7 +22,7 @@ from pytest_personalens.results.gates.check import check_gates
 from pytest_personalens.results.means import estimate
 from pytest_personalens.results.stats.intervals import mean_interval, rate_interval
 from pytest_personalens.results.stats.paired import detectable, flip_interval, sign_flip
-from pytest_personalens.results.summary import summarize
+from pytest_personalens.results.summarize import summarize
 from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.results import Results
 from tests.results.comparison.test_compare import SETTINGS, results_of

@@ -11,7 +11,7 @@ import pytest
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.suites.questions.embedded_judge import EmbeddedJudge
-from pytest_personalens.suites.questions.values import ANSWER, PREF, Expected, Kind, Question, read_letter
+from pytest_personalens.suites.questions.questions import ANSWER, PREF, Expected, Kind, Question, read_letter
 from tests.suites.questions import layouts
 from tests.suites.questions.layouts import DATA, SUITE
 from tests.support.repository import Repository, forget_calls

@@ -16,7 +16,7 @@ from pytest_personalens.core.errors import DataError, PersonalensError
 from pytest_personalens.core.files.json_stream import JsonWindow, read_at
 from pytest_personalens.suites.questions import longmemeval
 from pytest_personalens.suites.questions.data import QuestionsDataset, open_questions
-from pytest_personalens.suites.questions.values import Question
+from pytest_personalens.suites.questions.questions import Question
 from tests.suites.questions import layouts
 from tests.suites.questions.layouts import DATA, SECRET, SUITE
 from tests.support.processes.runs import assert_usage_error

@@ -18,12 +18,12 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.jsonfile import Fields
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets.base import read_toml
+from pytest_personalens.datasets.embedded.dataset_files import EmbeddedFiles
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
-from pytest_personalens.datasets.embedded.files import EmbeddedFiles
-from pytest_personalens.datasets.world.values import values_beside
-from pytest_personalens.suites.memory.files import open_arcs
+from pytest_personalens.datasets.world.written import values_beside
+from pytest_personalens.suites.memory.arc_files import open_arcs
 from pytest_personalens.suites.questions.data import OWN_DOMAINS
-from pytest_personalens.suites.questions.values import ABSTAIN
+from pytest_personalens.suites.questions.questions import ABSTAIN
 from tests.support.repository import ROOT
 
 SOURCE = ROOT / "data"

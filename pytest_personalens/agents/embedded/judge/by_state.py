@@ -9,19 +9,25 @@ from zoneinfo import ZoneInfo
 
 from pytest_personalens.agents.embedded.judge.by_calls import Action, of_record
 from pytest_personalens.agents.embedded.judge.parts import VERBS, deeds_of, may_do
-from pytest_personalens.agents.embedded.reader.findings import MOST, Facts, Finding, is_taste, within_limit
-from pytest_personalens.agents.embedded.reader.forms import Value
+from pytest_personalens.agents.embedded.reader.facts_of_statement import (
+    MOST,
+    Facts,
+    Finding,
+    is_taste,
+    within_limit,
+)
 from pytest_personalens.agents.embedded.reader.text import content, plain, stems
-from pytest_personalens.agents.embedded.reader.values import TYPED, said_in, values
+from pytest_personalens.agents.embedded.reader.typed_values import TYPED, said_in, values
+from pytest_personalens.agents.embedded.reader.written_forms import Value
 from pytest_personalens.core.dialogue.state import facts_at, stored_records
 from pytest_personalens.core.facts import RANGE
-from pytest_personalens.datasets.world.values import say
+from pytest_personalens.datasets.world.written import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.agents.embedded.judge.parts import PartReading
-    from pytest_personalens.agents.embedded.judge.reading import Reading
+    from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
     from pytest_personalens.core.dialogue.state import Leaf, State, StoredRecord
     from pytest_personalens.core.facts import Fact, FactKind
     from pytest_personalens.core.scenario import GoalPart

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded.reader.statements import Statement
 from pytest_personalens.agents.embedded.reader.text import content, plain, stem, stems
-from pytest_personalens.agents.embedded.reader.values import said_in
+from pytest_personalens.agents.embedded.reader.typed_values import said_in
 from pytest_personalens.core.judging.verdict import (
     MOST_EVIDENCE,
     Dimension,
@@ -25,7 +25,7 @@ from pytest_personalens.core.judging.verdict import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_personalens.agents.embedded.judge.reading import Reading
+    from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
     from pytest_personalens.core.scenario import Scenario
 
 

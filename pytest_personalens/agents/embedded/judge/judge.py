@@ -8,7 +8,7 @@ from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.verdict import Dimension, Verdict
 
 if TYPE_CHECKING:
-    from pytest_personalens.agents.embedded.judge.reading import Reading
+    from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
     from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.scenario import Scenario
 
@@ -62,7 +62,7 @@ class EmbeddedJudge:
         )
 
     def _reading(self, scenario: Scenario, dialogue: Dialogue) -> Reading:
-        from pytest_personalens.agents.embedded.judge.reading import Reading, require_english
+        from pytest_personalens.agents.embedded.judge.read_dialogue import Reading, require_english
 
         last = self._last
         if last is None or not last.is_of(scenario, dialogue):
@@ -73,7 +73,7 @@ class EmbeddedJudge:
     def _by_turn(self, scenario: Scenario, dialogue: Dialogue, whole: Verdict) -> Verdict:
         """Return P after each turn of the assistant (paper, Figure 5)."""
         from pytest_personalens.agents.embedded.judge import personalization
-        from pytest_personalens.agents.embedded.judge.reading import Reading
+        from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
 
         ends = [i + 1 for i, m in enumerate(dialogue.messages) if m.role == "assistant"]
         scores = [

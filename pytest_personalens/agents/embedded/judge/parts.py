@@ -6,16 +6,16 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded.reader.findings import is_taste
-from pytest_personalens.agents.embedded.reader.forms import is_day_word
+from pytest_personalens.agents.embedded.reader.facts_of_statement import is_taste
 from pytest_personalens.agents.embedded.reader.statements import DONE
 from pytest_personalens.agents.embedded.reader.text import content, fold, names, stem
-from pytest_personalens.agents.embedded.reader.values import TYPED, said_in
+from pytest_personalens.agents.embedded.reader.typed_values import TYPED, said_in
+from pytest_personalens.agents.embedded.reader.written_forms import is_day_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_personalens.agents.embedded.judge.reading import Reading
+    from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
     from pytest_personalens.agents.embedded.reader.statements import Act, Statement
     from pytest_personalens.core.judging.verdict import PartState
     from pytest_personalens.core.scenario import GoalPart, Slot

@@ -7,12 +7,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.agents.embedded.reader.text import content, plain, stems
-from pytest_personalens.agents.embedded.reader.values import values
+from pytest_personalens.agents.embedded.reader.typed_values import values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.agents.embedded.reader.forms import Value
+    from pytest_personalens.agents.embedded.reader.written_forms import Value
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.facts import Clock
 

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded.judge.parts import read_parts
-from pytest_personalens.agents.embedded.judge.reading import Reading, broken_limits
-from pytest_personalens.agents.embedded.reader.findings import MOST, is_taste
+from pytest_personalens.agents.embedded.judge.read_dialogue import Reading, broken_limits
+from pytest_personalens.agents.embedded.reader.facts_of_statement import MOST, is_taste
 from pytest_personalens.agents.embedded.reader.statements import FIRM, Statement
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, plain
 from pytest_personalens.agents.embedded.user import voice

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.agents.embedded.reader.statements import pieces
 from pytest_personalens.agents.embedded.reader.text import content, mentions, plain, stem, stems
-from pytest_personalens.agents.embedded.reader.values import said_in, values
+from pytest_personalens.agents.embedded.reader.typed_values import said_in, values
 from pytest_personalens.agents.embedded.user import voice
 from pytest_personalens.agents.embedded.user.voice import drawn_number, first_person, lower_first
-from pytest_personalens.datasets.world.values import ordinal, range_ends
+from pytest_personalens.datasets.world.written import ordinal, range_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.agents.embedded.reader.findings import Facts
+    from pytest_personalens.agents.embedded.reader.facts_of_statement import Facts
     from pytest_personalens.core.facts import Fact
     from pytest_personalens.core.scenario import Scenario
 

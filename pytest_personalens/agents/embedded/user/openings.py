@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.agents.embedded.reader.text import mentions, sentences
 from pytest_personalens.agents.embedded.user import voice
 from pytest_personalens.agents.embedded.user.voice import drawn_number, first_person, lower_first, upper_first
-from pytest_personalens.datasets.world import values
+from pytest_personalens.datasets.world import written
 
 if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
@@ -106,8 +106,8 @@ class _Secret:
         forgiven = scenario.task.intent if scenario.task.facts else ""
         self._values = [v for v in held if not mentions(v, forgiven)]
         facts = [f for f in scenario.task.facts if f.known == "said"]
-        forms = ("", *values.FORMS)
-        said = {values.say(f.kind, value, form) for f in facts for value in f.right for form in forms}
+        forms = ("", *written.FORMS)
+        said = {written.say(f.kind, value, form) for f in facts for value in f.right for form in forms}
         self._said = sorted(said | {f.says for f in facts if f.says}, key=len, reverse=True)
 
     def told_by(self, text: str) -> bool:

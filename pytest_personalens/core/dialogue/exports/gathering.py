@@ -7,8 +7,8 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from pytest_personalens.core.dialogue.exports.export_pieces import Messages, Piece
 from pytest_personalens.core.dialogue.exports.layouts import layout_of
-from pytest_personalens.core.dialogue.exports.pieces import Messages, Piece
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.json_lines import read_json_lines
 

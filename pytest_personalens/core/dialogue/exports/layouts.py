@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from pytest_personalens.core.dialogue.exports.pieces import (
+from pytest_personalens.core.dialogue.exports.export_pieces import (
     Messages,
     Piece,
     asked_of,

@@ -6,18 +6,18 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.text.safe_text import slug
-from pytest_personalens.datasets.embedded.building.files import File, Person, lay_out, stand_in
-from pytest_personalens.datasets.embedded.building.pieces import prompt_text
-from pytest_personalens.datasets.embedded.building.plan import offered_values
-from pytest_personalens.datasets.world.entries import HistoryEntry
+from pytest_personalens.datasets.embedded.building.build_plan import offered_values
+from pytest_personalens.datasets.embedded.building.lay_out import File, Person, lay_out, stand_in
+from pytest_personalens.datasets.embedded.building.model_pieces import prompt_text
+from pytest_personalens.datasets.world.fact_entries import HistoryEntry
 from pytest_personalens.datasets.world.histories import summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
 
-    from pytest_personalens.datasets.embedded.building.pieces import Answer, Pieces
-    from pytest_personalens.datasets.embedded.building.plan import Brief, MultiBrief, Plan
+    from pytest_personalens.datasets.embedded.building.build_plan import Brief, MultiBrief, Plan
+    from pytest_personalens.datasets.embedded.building.model_pieces import Answer, Pieces
 
 #: How many histories are made side by side at most. What a history must not repeat depends on it.
 _HISTORIES_AT_ONCE: Final = 16

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.text.safe_text import slug
-from pytest_personalens.datasets.embedded.building.pieces import make_folder
-from pytest_personalens.datasets.embedded.files import EmbeddedFiles
+from pytest_personalens.datasets.embedded.building.model_pieces import make_folder
+from pytest_personalens.datasets.embedded.dataset_files import EmbeddedFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from pytest_personalens.datasets.embedded.entries import Domain
+    from pytest_personalens.datasets.embedded.dataset_entries import Domain
 
 #: The mark of what is to be replaced.
 TODO: Final = "TODO"

@@ -6,18 +6,18 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from pytest_personalens.core.dialogue.exports.export_pieces import plain_messages
 from pytest_personalens.core.dialogue.exports.gathering import Exports, read_values
-from pytest_personalens.core.dialogue.exports.pieces import plain_messages
 from pytest_personalens.core.dialogue.message import read_messages
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.datasets.embedded.building.by_hand import TODO
-from pytest_personalens.datasets.embedded.building.pieces import prompt_text
+from pytest_personalens.datasets.embedded.building.model_pieces import prompt_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_personalens.datasets.embedded.building.pieces import Answer, Pieces
+    from pytest_personalens.datasets.embedded.building.model_pieces import Answer, Pieces
 
 
 def _card(text: str) -> int:

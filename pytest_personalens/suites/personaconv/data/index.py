@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.cache import cache_folder, write_cached
 from pytest_personalens.core.files.json_stream import read_at
-from pytest_personalens.suites.personaconv.data import fixed, official
+from pytest_personalens.suites.personaconv.data import fixed_targets as fixed
+from pytest_personalens.suites.personaconv.data import official_targets as official
 from pytest_personalens.suites.personaconv.data.posts import PostFile, read_post
-from pytest_personalens.suites.personaconv.values import KINDS, digest_of
+from pytest_personalens.suites.personaconv.predictions import KINDS, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

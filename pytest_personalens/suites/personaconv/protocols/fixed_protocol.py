@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.runtime import once
-from pytest_personalens.suites.personaconv.data import fixed
-from pytest_personalens.suites.personaconv.data.plan import OtherUsers, PostsPlan
+from pytest_personalens.suites.personaconv.data import fixed_targets as fixed
+from pytest_personalens.suites.personaconv.data.item_plan import OtherUsers, PostsPlan
 from pytest_personalens.suites.personaconv.data.posts import NOBODY, finite
-from pytest_personalens.suites.personaconv.values import KINDS, Request, kind_of
+from pytest_personalens.suites.personaconv.predictions import KINDS, Request, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import ScenarioRef
     from pytest_personalens.suites.personaconv.data.index import Index, IndexedPost
     from pytest_personalens.suites.personaconv.data.posts import Comment, Post
-    from pytest_personalens.suites.personaconv.values import History, Kind, ProtocolName, Setting
+    from pytest_personalens.suites.personaconv.predictions import History, Kind, ProtocolName, Setting
 
 
 _FOLDER: Final = Path(__file__).parent / "templates"

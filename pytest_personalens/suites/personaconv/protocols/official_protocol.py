@@ -8,10 +8,10 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.suites.personaconv.data import official
-from pytest_personalens.suites.personaconv.data.plan import PostsPlan
+from pytest_personalens.suites.personaconv.data import official_targets as official
+from pytest_personalens.suites.personaconv.data.item_plan import PostsPlan
+from pytest_personalens.suites.personaconv.predictions import Request, kind_of
 from pytest_personalens.suites.personaconv.protocols.fixed_protocol import template_of
-from pytest_personalens.suites.personaconv.values import Request, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import ScenarioRef
     from pytest_personalens.suites.personaconv.data.index import Index
     from pytest_personalens.suites.personaconv.data.posts import Comment, Post
-    from pytest_personalens.suites.personaconv.values import Kind, Setting
+    from pytest_personalens.suites.personaconv.predictions import Kind, Setting
 
 #: The highest number of characters of a post's text, and of a parent's text in P-Conv.
 _CONTENT: Final = 500

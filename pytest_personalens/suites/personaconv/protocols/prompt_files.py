@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.files.json_stream import CHANGED, read_at, read_object
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.suites.personaconv.data.plan import ExcludedPost, Plan, PlannedDataset
+from pytest_personalens.suites.personaconv.data.item_plan import ExcludedPost, Plan, PlannedDataset
 from pytest_personalens.suites.personaconv.data.posts import text_field
-from pytest_personalens.suites.personaconv.values import (
+from pytest_personalens.suites.personaconv.predictions import (
     UNKNOWN_DOMAIN,
     Prediction,
     Request,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_personalens.suites.personaconv.values import Kind, ProtocolName, Setting
+    from pytest_personalens.suites.personaconv.predictions import Kind, ProtocolName, Setting
 
 #: The prefix of the ids of one of the prompt makers.
 _PREFIX: Final = "task_"

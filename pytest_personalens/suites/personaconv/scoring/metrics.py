@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import short_repr
 from pytest_personalens.core.frozen import clean
-from pytest_personalens.core.judging.evaluation import Metric, OfSums
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
+from pytest_personalens.core.judging.metric import Metric, OfSums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.judging.evaluation import Answer, Row
+    from pytest_personalens.core.judging.evaluation import Answer
     from pytest_personalens.core.judging.measure import Exact
-    from pytest_personalens.suites.personaconv.values import Kind, ProtocolName
+    from pytest_personalens.core.judging.metric import Row
+    from pytest_personalens.suites.personaconv.predictions import Kind, ProtocolName
 
 
 POSITIVE: Final = "positive"

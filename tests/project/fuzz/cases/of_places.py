@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from pytest_personalens.core.options.options import OPTIONS
+from pytest_personalens.core.options.option_table import OPTIONS
 from tests.project.fuzz.base import RUN, TOLD
 from tests.project.fuzz.case import Case, Setup
 

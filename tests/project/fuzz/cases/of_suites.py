@@ -64,8 +64,8 @@ def _spoilt(setup: Setup, path: Path, read: Callable[[Path], object]) -> str:
 
 def arcs(setup: Setup) -> Case:
     """A file of arcs, in a run of the suite memory whose judge says what it is told to."""
+    from pytest_personalens.suites.memory.arc_files import read_arcs
     from pytest_personalens.suites.memory.arcs import KINDS
-    from pytest_personalens.suites.memory.files import read_arcs
 
     _any_assistant(setup)
     kind = setup.rng.choice(KINDS) if setup.mutates else KINDS[0]

@@ -6,7 +6,7 @@ import re
 from random import Random
 from typing import Final
 
-from pytest_personalens.core.options.options import OPTIONS
+from pytest_personalens.core.options.option_table import OPTIONS
 
 #: Values that are right, by option.
 VALID: Final[dict[str, tuple[str, ...]]] = {

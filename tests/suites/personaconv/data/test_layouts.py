@@ -14,8 +14,8 @@ from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.suites.personaconv.data import index
 from pytest_personalens.suites.personaconv.data.index import IndexedPost, index_post
 from pytest_personalens.suites.personaconv.data.posts import StoredPost
-from pytest_personalens.suites.personaconv.protocols.open import open_posts
-from pytest_personalens.suites.personaconv.values import KINDS, Kind, ProtocolName
+from pytest_personalens.suites.personaconv.predictions import KINDS, Kind, ProtocolName
+from pytest_personalens.suites.personaconv.protocols.open_posts import open_posts
 from tests.suites.personaconv.trees import Posts, comment, json_lines, people, post, raw, talk, written
 from tests.support.repository import run_at_once
 
@@ -234,7 +234,7 @@ def test_processes_that_build_an_index_at_once(tmp_path: Path) -> None:
     script = (
         "from pytest_personalens.suites.personaconv.data import index\n"
         "index._SMALL = 0\n"
-        "from pytest_personalens.suites.personaconv.protocols.open import open_posts\n"
+        "from pytest_personalens.suites.personaconv.protocols.open_posts import open_posts\n"
         "wait()\n"
         "assert len(open_posts(Path(sys.argv[1])).items('impact')) == 6\n"
     )

@@ -14,13 +14,13 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.suites.personaconv.data import fixed
+from pytest_personalens.suites.personaconv.data import fixed_targets as fixed
 from pytest_personalens.suites.personaconv.data.index import IndexedPost, IndexedTarget, open_index
-from pytest_personalens.suites.personaconv.data.plan import OtherUsers, PostsPlan
+from pytest_personalens.suites.personaconv.data.item_plan import OtherUsers, PostsPlan
 from pytest_personalens.suites.personaconv.data.posts import Comment, Post, parse_time
+from pytest_personalens.suites.personaconv.predictions import KINDS, SETTINGS, Kind, Prediction, Setting
 from pytest_personalens.suites.personaconv.protocols import fixed_protocol
-from pytest_personalens.suites.personaconv.protocols.open import open_posts
-from pytest_personalens.suites.personaconv.values import KINDS, SETTINGS, Kind, Prediction, Setting
+from pytest_personalens.suites.personaconv.protocols.open_posts import open_posts
 from tests.suites.personaconv.trees import Posts, at, comment, people, post, talk, written
 
 OTHERS = ("bram", "cleo", "dov", "[deleted]")

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.suites.personaconv.data import official
+from pytest_personalens.suites.personaconv.data import official_targets as official
+from pytest_personalens.suites.personaconv.predictions import KINDS, SETTINGS, Kind, Setting
 from pytest_personalens.suites.personaconv.protocols.official_protocol import OfficialProtocol
-from pytest_personalens.suites.personaconv.protocols.open import PostsDataset, open_posts
+from pytest_personalens.suites.personaconv.protocols.open_posts import PostsDataset, open_posts
 from pytest_personalens.suites.personaconv.suite import REASONS
-from pytest_personalens.suites.personaconv.values import KINDS, SETTINGS, Kind, Setting
 from tests.suites.personaconv.trees import CASES, MINIMAL, NO_REFERENCE, people, written
 
 #: Their id of the example that they invent.

@@ -10,10 +10,10 @@ import pytest
 
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.suites.personaconv.protocols.open import open_posts
-from pytest_personalens.suites.personaconv.roles import Asker, Scorer
+from pytest_personalens.suites.personaconv.prediction_roles import Asker, Scorer
+from pytest_personalens.suites.personaconv.predictions import Prediction
+from pytest_personalens.suites.personaconv.protocols.open_posts import open_posts
 from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
-from pytest_personalens.suites.personaconv.values import Prediction
 from tests.suites.personaconv.trees import people, written
 
 

@@ -1,0 +1,198 @@
+"""The header of a run, and its summary on the terminal."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.errors import PersonalensError, error_text, short_repr
+from pytest_personalens.core.judging.measure import get_measure
+from pytest_personalens.core.text.redaction import redact
+from pytest_personalens.core.text.safe_text import harmless, one_line
+from pytest_personalens.plugin.failures import columns
+from pytest_personalens.plugin.running.keys import RUN
+from pytest_personalens.plugin.running.prepare import record_command
+from pytest_personalens.reports.terminal.summary_lines import summary_lines
+from pytest_personalens.results.wording import REPORT_ONLY, REPORTED_GATES, count
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_personalens.plugin.reporting.reported import RedGates
+    from pytest_personalens.plugin.running.run import Run, Tally
+    from pytest_personalens.reports.write_reports import WrittenFiles
+    from pytest_personalens.results.values.results import Results
+
+
+def header_of(run: Run) -> str:
+    """Return in one line what the run is about: its sample, its seed, its agents, and if nothing fails it."""
+    s, sample, suite = run.settings, run.sample(run.settings), run.suite
+    drawn = count(sample.drawn, suite.item)
+    if s.shard is not None:
+        drawn = f"shard {s.shard[0]}/{s.shard[1]}, {len(sample.refs)} of {drawn}"
+    parts = [
+        f"personalens: {drawn} of {run.dataset.name} {run.dataset.version}",
+        f"seed {s.seed!r}",
+        suite.about(s),
+        f"{s.trials} trials" if s.trials > 1 else "",
+        f"controls {', '.join(map(suite.control_word, s.control))}" if s.control else "",
+        f"assistant {s.assistant}" if s.assistant else "",
+        run.state.history,
+    ]
+    line = ", ".join(filter(None, parts))
+    if "assistant" in run.participants.models() and "assistant_prompt" not in suite.lacks:
+        line += f" ({s.assistant_prompt})"
+    if s.user_agent != "plain":
+        line += f", user agent with {s.user_agent}"
+    if protocol := run.participants.recipe.prompts.named:
+        line += f", protocol {protocol}"
+        if s.protocol_in_force == "official":
+            line += f", bugs {s.official_bugs}"
+        if roles := run.participants.roles_without_prompt():
+            line += f"; it does not reach the {' and the '.join(roles)}, which no model plays"
+    if s.not_read and not suite.table_by_kind:  # such a table names them
+        names = ", ".join(get_measure(d).short for d in s.not_read)
+        line += f"; the embedded judge gives no reading of {names}"
+    if s.report_only:
+        line += f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.asks_for_gates else "")
+    return one_line(redact(line))
+
+
+#: Seconds of waiting after which a run says how it could be faster.
+_LONG: Final = 10.0
+_WITHHOLDS_NOTHING: Final = (
+    "personalens: nothing asks for personalens_context (a fixture, or a parameter `context` of the"
+    " assistant), so the controls withhold nothing, and their lift says nothing"
+)
+
+
+def write_summary(
+    reporter: pytest.TerminalReporter,
+    results: Results,
+    written: WrittenFiles,
+    *,
+    drawn: Tally,
+    infrastructure: bool,
+    red: RedGates,
+) -> None:
+    """Write the section ``personalens`` of the terminal summary, and further notes.
+
+    `drawn` says what the items could see and waited for, and `infrastructure` that no failure was the
+    assistant's. `red` are the gates that failed.
+    """
+    run = reporter.config.stash[RUN]
+    if run.state.history:
+        reporter.write_line(f"this run {run.state.history}")
+    # Of a run that was stopped before its first dialogue, pytest has said why.
+    if results.items or results.complete or results.lost or results.usage:
+        _write_section(reporter, results, written, red)
+    if run.settings.control and results.items and not drawn.knows:
+        reporter.write_line(_WITHHOLDS_NOTHING, yellow=True)
+    if (run.settings.adopt_judge or run.settings.check_judge) and results.drift is None:
+        done = "adopted" if run.settings.adopt_judge else "checked"
+        reporter.write_line(f"the judge was not {done}: the run was stopped")
+    if drawn.refused:
+        calls = count(drawn.refused, "call")
+        reporter.write_line(
+            f"personalens: a rate limit refused {calls} of your assistant, made again with fewer at once",
+            yellow=True,
+        )
+    if line := _offer(drawn):
+        reporter.write_line(f"personalens: {line}", yellow=True)
+    if line := _unused_records(reporter.config, results):
+        reporter.write_line(line)
+    for problem in written.problems:
+        reporter.write_line(problem, red=True)
+    if infrastructure:
+        reporter.write_line(
+            "failed for lack of scores alone: this run says nothing about your assistant", red=True
+        )
+    for line in written.annotations:
+        reporter.write_line(line)
+
+
+def _offer(drawn: Tally) -> str:
+    """Return one line on how dialogues that waited for each other can run side by side."""
+    if drawn.waited < _LONG:
+        return ""
+    waited = f"one dialogue ran after the other, and they waited {drawn.waited:.0f} s"
+    if drawn.waited_for == "scope":
+        return (
+            f"{waited}; side by side they run if the fixture personalens_assistant has scope 'session' and"
+            " returns an async callable with a parameter `context`"
+        )
+    return (
+        f"{waited}; personalens_parallel = true runs them side by side, if your assistant keeps users apart"
+    )
+
+
+def _unused_records(config: pytest.Config, results: Results) -> str:
+    """Return one line on other records beside those that a recording run wrote or replayed."""
+    used = {config.rootpath / item.record_file for item in results.items if item.record_file}
+    if not config.stash[RUN].settings.writes_records or not used:
+        return ""
+    beside = {file for folder in {file.parent for file in used} for file in folder.glob("*.json")} - used
+    others = count(len(beside), "record")
+    return f"{others} of no item of this run stay as they are: personalens records" if beside else ""
+
+
+def _write_section(
+    reporter: pytest.TerminalReporter, results: Results, written: WrittenFiles, red: RedGates
+) -> None:
+    verbosity, records = reporter.config.get_verbosity(), _about_records(reporter.config, results)
+    reporter.write_sep("=", "personalens")
+    if not results.scenarios:
+        # Whether or not a report is written, it is told what is known of the user whose score fell.
+        flips = results.comparison.flips if results.comparison is not None else ()
+        fell = {flip.scenario for flip in flips if flip.fell}
+        items = [i for i in results.own if red.failures or i.evaluation.scenario in fell]
+        with suppress(PersonalensError):  # a data file changed during the run
+            results = results.model_copy(update={"scenarios": reporter.config.stash[RUN].scenarios(items)})
+    lines = summary_lines(
+        results,
+        verbose=verbosity > 0,
+        domains=verbosity >= 0,
+        written=written.done,
+        records=records,
+        explained=bool(red.failures),
+        width=columns(reporter.config),
+    )
+    for text, style in lines:
+        reporter.write_line(harmless(text), **dict.fromkeys(style, True))
+    if results.items or results.uncounted:  # a shard may have no items
+        for line in _further_lines(reporter.config, results):
+            reporter.write_line(harmless(line))
+    if verbosity > 0:
+        run = reporter.config.stash[RUN]
+        for line in run.suite.left_out(run.dataset):
+            reporter.write_line(harmless(line))
+    for line in red.next_steps:
+        reporter.write_line(harmless(line))
+
+
+def _further_lines(config: pytest.Config, results: Results) -> list[str]:
+    """Return the lines of other plugins, whose errors do not end the summary."""
+    hook, further = "pytest_personalens_report_lines", list[str]()
+    try:
+        for told_by_one in getattr(config.hook, hook)(results=results, config=config):
+            lines = list(told_by_one)
+            if isinstance(told_by_one, str) or not all(isinstance(line, str) for line in lines):
+                raise TypeError(f"expected a list of texts, not {short_repr(told_by_one)}")
+            further += lines
+    except Exception as error:
+        further.append(f"{hook} failed: {error_text(error)}")
+    return further
+
+
+def _about_records(config: pytest.Config, results: Results) -> str:
+    """Return one line on how to write missing or stale records, if there are any and this run writes none."""
+    settings = config.stash[RUN].settings
+    if settings.writes_records:
+        return ""
+    items = results.items
+    # A run that may spend has already paid for missing parts. If a record still fails it, there is another
+    # problem.
+    refused = any(i.evaluation.cause == "record" and not settings.may_spend for i in items)
+    # A dialogue that failed the run should not become a record.
+    wrong = refused or (not results.went_wrong and any(i.record == "stale" for i in items))
+    return f"write the records that are missing or stale with: {record_command(config)}" if wrong else ""

@@ -1,0 +1,152 @@
+"""The files that results are written to.
+
+They are checked before any test runs. If one cannot be written, the others still are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_personalens.core.errors import DataError, PersonalensError, SpecError
+from pytest_personalens.core.files.destinations import GITHUB, file_kind, refuse_shared_files, writable
+from pytest_personalens.core.files.links import write_atomically
+from pytest_personalens.results.values.results import write_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from pytest_personalens.results.values.results import Results
+
+
+class Files(NamedTuple):
+    """The paths of reports, whose endings give their kinds, and of the baseline.
+
+    `github` asks for the reports of a step in GitHub Actions too.
+    """
+
+    reports: tuple[Path, ...] = ()
+    github: bool = False
+    save_baseline: Path | None = None
+
+    @classmethod
+    def of(cls, reports: Iterable[str], *, save_baseline: Path | None = None) -> Files:
+        """Return the files for a list of paths and the word ``github``."""
+        named = list(reports)
+        return cls(tuple(Path(text) for text in named if text != GITHUB), GITHUB in named, save_baseline)
+
+    def kind(self, kind: str) -> list[Path]:
+        """Return the reports of a kind: json, html or markdown."""
+        return [path for path in self.reports if file_kind(path) == kind]
+
+
+@dataclass
+class WrittenFiles:
+    """Lines on the files that were written or failed, GitHub annotations, and the HTML pages."""
+
+    done: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    annotations: list[str] = field(default_factory=list)
+    pages: list[str] = field(default_factory=list)
+
+    def attempt(self, what: str, path: Path | str, write: Callable[[], object]) -> bool:
+        """Write one file, and return False if it failed. A problem with it must not affect the others."""
+        try:
+            write()
+        except Exception as error:
+            known = ""
+            if isinstance(error, OSError | PersonalensError):
+                known = error.strerror or "" if isinstance(error, OSError) else str(error)
+            why = known or f"{type(error).__name__}: {error}"
+            self.problems.append(f"{what} could not be written to {path}: {why}")
+        else:
+            self.done.append(f"{what}: {path}")
+            return True
+        return False
+
+
+def write_files(
+    results: Results,
+    files: Files,
+    *,
+    root: Path | None = None,
+    lines: Mapping[str, int] = MappingProxyType({}),
+) -> WrittenFiles:
+    """Write all files that the options ask for.
+
+    For GitHub, `root` is the root folder of the tests (default: the working directory). `lines` holds the
+    lines of tests by node id, from 1.
+    """
+    written = WrittenFiles()
+    for path in files.kind("json"):
+        written.attempt("results", path, partial(write_json, results, path))
+    for path in files.kind("markdown"):
+        written.attempt("summary", path, partial(_write_markdown, results, path))
+    for path in files.kind("html"):
+        from pytest_personalens.reports.html.page import write_html
+
+        if written.attempt("report", path, partial(write_html, results, path)):
+            written.pages.append(str(path))
+    if files.github:
+        _tell_github(results, written, root or Path.cwd(), lines)
+    if (baseline := files.save_baseline) is not None:
+        from pytest_personalens.results.comparison.baseline import baseline_of, why_no_baseline
+
+        if why := why_no_baseline(results):
+            written.problems.append(f"the baseline {baseline} was not written: {why}")
+        else:
+            failed = ", ".join(gate.name for gate in results.gates if not gate.passed)
+            what = f"baseline (of a run that failed: {failed})" if failed else "baseline"
+            written.attempt(
+                what, baseline, lambda: write_atomically(baseline, baseline_of(results, for_file=True).text())
+            )
+    return written
+
+
+def _write_markdown(results: Results, path: Path) -> None:
+    from pytest_personalens.reports.markdown.report import markdown_report
+
+    write_atomically(path, markdown_report(results))
+
+
+def _tell_github(results: Results, written: WrittenFiles, folder: Path, lines: Mapping[str, int]) -> None:
+    from pytest_personalens.reports.markdown.github_step import (
+        annotation_lines,
+        append_summary,
+        link,
+        root_in_repository,
+        summary_path,
+    )
+
+    root, page = root_in_repository(folder), summary_path()
+    written.attempt("step summary", page, lambda: append_summary(results, page, link=link(root)))
+    try:
+        written.annotations.extend(annotation_lines(results, root=root, lines=lines))
+    except Exception as error:  # an error in one report must not affect the others
+        written.problems.append(f"annotations could not be made: {type(error).__name__}: {error}")
+
+
+def check_files(files: Files, prefix: str, *, read: Mapping[str, Path] = MappingProxyType({})) -> Files:
+    """Return the same files, after making their folders. `prefix` is that of the options, such as ``--``.
+    `read` holds the files that the command reads, by their names for the user. Raise `SpecError` for a file
+    that cannot be written, or that would replace another file of the run or a file of somebody else.
+    """
+    report, baseline = f"{prefix}report", f"{prefix}save-baseline"
+    try:
+        if files.github:
+            from pytest_personalens.reports.markdown.github_step import summary_path
+
+            summary_path()
+    except (SpecError, DataError) as error:
+        raise SpecError(f"{report}: {error}", code=error.code) from None
+    wanted = [(report, path) for path in files.reports]
+    for _, path in wanted:
+        writable(path, report, kind=str(file_kind(path)))
+    if files.save_baseline is not None:
+        wanted.append((baseline, writable(files.save_baseline, baseline)))
+    # A saved baseline may replace the old one, because the user asks for exactly that.
+    refuse_shared_files(wanted, read, replaces=(baseline, f"{prefix}baseline"))
+    return files
