@@ -63,7 +63,7 @@ def test_a_clock_agrees_with_its_situation(day: str, time: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "text", "written", "said"),
+    ("kind", "text", "as_written", "said"),
     [
         ("count", "03", "3", "three"),
         ("count", "14", "14", "14"),
