@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,10 +123,10 @@ def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     if not any(map(is_scenario_item, items)) and is_whole_repository(config):
-        from pytest_personalens.plugin.collection import built_in_test as suite
+        from pytest_personalens.plugin.collection import built_in_test
 
         # The items are added first, so that -k, -m and other plugins treat them like any others.
-        module = pytest.Module.from_parent(session, path=Path(suite.__file__), nodeid=BUILT_IN)
+        module = pytest.Module.from_parent(session, path=Path(built_in_test.__file__), nodeid=BUILT_IN)
         items.extend(item for item in session.genitems(module) if isinstance(item, pytest.Item))
 
 
@@ -137,8 +138,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     tally.remaining = to_be_evaluated(session.items)
     tally.left_out = tally.made - tally.remaining
     if tally.made:
-        # --lf does not collect files without failures. From each of them, at least one item is left out.
+        # --lf does not collect files without failures. From each of them, at least one item is left out. So
+        # it is with files beside the paths that were given, for a baseline, which is to hold the whole.
         tally.left_out += files_not_collected(session.config)
+        tally.left_out += _files_beside(session.config) if settings.save_baseline is not None else 0
     if is_worker(session.config):
         from pytest_personalens.plugin.running.xdist import count_ungrouped
 
@@ -155,6 +158,23 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             left=bool(tally.remaining),
             unfit=tally.unfit,
         )
+
+
+def _files_beside(config: pytest.Config) -> int:
+    """Return how many test files that name this plugin lie outside the paths of this run."""
+    named = [(config.invocation_params.dir / arg.partition("::")[0]).resolve() for arg in config.args]
+    if is_whole_repository(config) or not all(path.exists() for path in named):  # modules, under --pyargs
+        return 0
+    apart = config.getini("norecursedirs")
+    found = {
+        file.resolve()
+        for top in [config.rootpath / path for path in config.getini("testpaths")] or [config.rootpath]
+        for pattern in config.getini("python_files")
+        for file in top.rglob(pattern)
+        if not any(fnmatch(part, folder) for part in file.relative_to(top).parts for folder in apart)
+    }
+    beside = (file for file in found if not any(file.is_relative_to(path) for path in named))
+    return sum(b"personalens" in file.read_bytes() for file in beside)
 
 
 def is_whole_repository(config: pytest.Config) -> bool:
