@@ -244,7 +244,6 @@ class HttpClient:
 
     def _open(self, url: str, timeout: float) -> Any:
         """Return a pool that uses the proxy which the environment names for the server."""
-        from urllib.parse import urlsplit
         from urllib.request import getproxies, proxy_bypass
 
         import urllib3

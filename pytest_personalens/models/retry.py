@@ -123,12 +123,17 @@ class OnEmpty(Protocol):
         """Count the empty answer. Raise a `PersonalensError` to prevent a further attempt."""
 
 
-class Reliable:
-    """A model that tries a call again after `ModelBusy`; any other error is final.
+def wait_after(attempt: int, asked: float | None, chance: Callable[[], float] = random.random) -> float:
+    """Return the seconds to wait after an attempt, from 0: drawn from 0 to ``min(30, 0.5 * 2**attempt)``.
 
-    The wait after attempt k (from 0) is drawn from 0 to ``min(30, 0.5 * 2**k)`` seconds. If the provider asks
-    for a longer wait (Retry-After), that wait is used, up to the same cap of 30 seconds. A retry repeats this
-    one call and nothing else.
+    If the provider `asked` for a longer wait (Retry-After), that is used, up to the same cap of 30 seconds.
+    """
+    drawn = chance() * min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt)
+    return min(LONGEST_WAIT, max(drawn, asked or 0.0))
+
+
+class Reliable:
+    """A model that tries a call again after `ModelBusy`, alone and after a wait; any other error is final.
 
     If a call fails for good and the model has not answered any call yet, its address is probably wrong.
     Further calls are then tried only once until one is answered, so a run against a wrong address ends soon.
@@ -174,13 +179,13 @@ class Reliable:
                     why = gave_up if attempts > 1 else "it has not answered once in this run"
                     raise ModelError(f"{busy} ({why})") from busy
                 self.retries += 1
-                self._sleep(self._wait(attempt, busy.retry_after))
+                self._sleep(wait_after(attempt, busy.retry_after, self._chance))
             else:
                 if not _may_differ(answer, request) or attempt == attempts - 1:
                     return answer
                 on_empty(answer)
                 self.retries += 1
-                self._sleep(self._wait(attempt, None))
+                self._sleep(wait_after(attempt, None, self._chance))
         raise AssertionError("unreachable")  # pragma: no cover
 
     def check_ready(self) -> None:
@@ -218,10 +223,6 @@ class Reliable:
             raise late_error(timeout)
         given: Answer = answer.result()
         return given
-
-    def _wait(self, attempt: int, seconds: float | None) -> float:
-        drawn = self._chance() * min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt)
-        return min(LONGEST_WAIT, max(drawn, seconds or 0.0))
 
 
 def _may_differ(answer: Answer, request: Request) -> bool:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_personalens.agents.by_model.expected_usage import tokens_in
 from pytest_personalens.core.errors import BudgetSpent, DataError, PersonalensError, SpecError
 from pytest_personalens.core.judging.usage import Usage, price_of, read_prices
 from pytest_personalens.core.runtime import Threads
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 PIECES: Final = ".pieces"
 #: The exit status after Ctrl-C, the same as in shells.
 _INTERRUPTED: Final = 130
-#: What an estimate assumes: the tokens of a prompt and of an answer by step, and characters of a dialogue for
-#: each token. The prompts are those of the example's plan, which the tests compare.
+#: What an estimate assumes: the tokens of a prompt and of an answer by step. The prompts are those of the
+#: example's plan, which the tests compare.
 _TOKENS: Final = {
     "task": (530, 700),
     "person": (380, 150),
@@ -49,7 +50,6 @@ _TOKENS: Final = {
     "chat": (330, 200),
     "incident": (500, 150),
 }
-_CHARS: Final = 4.6
 _TEMPERATURE, _MOST_TOKENS = 0.7, 4000
 
 
@@ -120,7 +120,7 @@ class Asking:
         steps = dict(self._steps)
         if self._judged:
             steps["judge"] = sum(calls for step, calls in steps.items() if step != "task")
-        held = round(sum(len(text) for chat in chats for _, text in chat.turns) / _CHARS)
+        held = tokens_in(text for chat in chats for _, text in chat.turns)
         usage = {
             step: Usage(calls=calls, input_tokens=calls * sent, output_tokens=calls * answered)
             for step, calls in steps.items()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 import threading
 import time
@@ -18,7 +17,7 @@ from pytest_personalens.core.errors import AssistantFault, PersonalensError
 from pytest_personalens.core.text.safe_text import one_line
 from pytest_personalens.models.aws import THROTTLED
 from pytest_personalens.models.base import retry_after
-from pytest_personalens.models.retry import ATTEMPTS, FIRST_WAIT, LONGEST_WAIT, Limiter
+from pytest_personalens.models.retry import ATTEMPTS, Limiter, wait_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -81,7 +80,7 @@ class Pace:
     """Makes a call again that a rate limit refused, and has fewer run at once; thread-safe.
 
     Only where dialogues ran side by side, up to `most`: of one dialogue after the other, the team sees the
-    error as before. The waits are those of `models.retry`. The limit falls and grows as that of a model does.
+    error as before. The waits and the limit are those of a model's calls (`models.retry`).
     """
 
     def __init__(
@@ -112,8 +111,7 @@ class Pace:
                     else:
                         self.limiter.record_success()
                         return reply
-                drawn = random.random() * min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt)
-                self._sleep(min(LONGEST_WAIT, max(drawn, refusal.wait)))
+                self._sleep(wait_after(attempt, refusal.wait))
             raise AssertionError("unreachable")  # pragma: no cover
 
         return call

@@ -55,11 +55,9 @@ class EmbeddedJudge:
             Dimension.INTRUSIONS: intrusions.verdict,
         }
         verdict = reads.get(dimension, personalization.verdict)(self._reading(scenario, dialogue))
-        return (
-            self._by_turn(scenario, dialogue, verdict)
-            if dimension is Dimension.PERSONALIZATION_TURNS
-            else verdict
-        )
+        if dimension is Dimension.PERSONALIZATION_TURNS:
+            return self._by_turn(scenario, dialogue, verdict)
+        return verdict
 
     def _reading(self, scenario: Scenario, dialogue: Dialogue) -> Reading:
         from pytest_personalens.agents.embedded.judge.read_dialogue import Reading, require_english

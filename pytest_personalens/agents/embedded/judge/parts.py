@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded.reader.facts_of_statement import is_taste
@@ -104,7 +103,6 @@ class PartReading(NamedTuple):
     known: bool = True
 
 
-@lru_cache(maxsize=4)
 def read_parts(reading: Reading) -> tuple[PartReading, ...]:
     """Return the state of each part of the task by the assistant's words."""
     return _PartReader(reading).read()

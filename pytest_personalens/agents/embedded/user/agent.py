@@ -95,9 +95,13 @@ class NextTurn:
         return any(s.act in FIRM for s in self._now)
 
     @cached_property
+    def _parts(self) -> tuple[PartReading, ...]:
+        return read_parts(self.reading)
+
+    @cached_property
     def _open(self) -> list[PartReading]:
         """The parts of the task that do not stand."""
-        return [p for p in read_parts(self.reading) if p.state != "done"] if self.scenario.task.parts else []
+        return [p for p in self._parts if p.state != "done"] if self.scenario.task.parts else []
 
     @cached_property
     def _is_served(self) -> bool:
@@ -107,7 +111,7 @@ class NextTurn:
         if not self.scenario.task.parts:
             return self._tells
         unclear = [p for p in self._open if not p.known and self._was_asked(p.part) and self._tells]
-        shown = any(p.turn is not None for p in read_parts(self.reading) if p.state == "done")
+        shown = any(p.turn is not None for p in self._parts if p.state == "done")
         return len(unclear) == len(self._open) and (shown or not unclear)
 
     @cached_property

@@ -5,18 +5,18 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.suites.personaconv.data.posts import NOBODY
-from pytest_personalens.suites.personaconv.predictions import UNKNOWN_DOMAIN, stratum_of
+from pytest_personalens.suites.personaconv.predictions import UNKNOWN_DOMAIN, Prediction, kind_of, stratum_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from pytest_personalens.suites.personaconv.data.index import IndexedPost, IndexedTarget
-    from pytest_personalens.suites.personaconv.predictions import Kind
+    from pytest_personalens.suites.personaconv.predictions import Kind, ProtocolName
 
 
 class ExcludedPost(NamedTuple):
@@ -95,6 +95,9 @@ class PostsPlan(Plan):
 class PlannedDataset:
     """The part of a dataset that its plan tells."""
 
+    version: str
+    protocol: ProtocolName
+
     def __init__(self, name: str, plan: Plan) -> None:
         self.name, self._plan = name, plan
 
@@ -133,6 +136,19 @@ class PlannedDataset:
             return self._plan.of_user[user]
         except KeyError:
             raise DataError(self.name, f"no user {user!r} in it", code="PL106") from None
+
+    def _prediction(self, ref: ScenarioRef, **held: Any) -> Prediction:
+        """Return the item of a reference, with the truth and the requests that it `held` in the files."""
+        return Prediction(
+            id=ref.id,
+            user=ref.user,
+            task=ref.task,
+            dataset=f"{self.name} {self.version}",
+            kind=kind_of(ref),
+            domains=ref.domains,
+            protocol=self.protocol,
+            **held,
+        )
 
 
 class OtherUsers:

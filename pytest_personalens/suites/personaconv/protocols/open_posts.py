@@ -10,7 +10,7 @@ from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.datasets.base import read_toml
 from pytest_personalens.suites.personaconv.data.index import open_index
 from pytest_personalens.suites.personaconv.data.item_plan import PlannedDataset
-from pytest_personalens.suites.personaconv.predictions import KINDS, Prediction, kind_of
+from pytest_personalens.suites.personaconv.predictions import KINDS, Prediction
 from pytest_personalens.suites.personaconv.protocols.fixed_protocol import FixedProtocol
 from pytest_personalens.suites.personaconv.protocols.official_protocol import OfficialProtocol
 from pytest_personalens.suites.personaconv.protocols.prompt_files import PromptsDataset
@@ -71,18 +71,8 @@ class PostsDataset(PlannedDataset):
             raise DataError(self.name, f"no item {ref.id!r} in it", code="PL106") from None
         post = self._index.read(self._index.posts[place])
         requests, interactions = self.rules.requests(ref, post)
-        return Prediction(
-            id=ref.id,
-            user=ref.user,
-            task=ref.task,
-            dataset=f"{self.name} {self.version}",
-            kind=kind_of(ref),
-            domains=ref.domains,
-            protocol=self.protocol,
-            truth=self.rules.truth(ref, post),
-            requests=requests,
-            interactions=interactions,
-        )
+        truth = self.rules.truth(ref, post)
+        return self._prediction(ref, truth=truth, requests=requests, interactions=interactions)
 
 
 _HEAD: Final = 1 << 16

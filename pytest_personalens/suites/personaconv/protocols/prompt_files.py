@@ -15,7 +15,6 @@ from pytest_personalens.suites.personaconv.predictions import (
     Prediction,
     Request,
     digest_of,
-    kind_of,
     stratum_of,
 )
 
@@ -87,20 +86,11 @@ class PromptsDataset(PlannedDataset):
         if rows is None:
             raise DataError(self.name, f"no item {ref.id!r} in it", code="PL106")
         leaks = ("sign",) if ref.kind == "impact" else ()
-        return Prediction(
-            id=ref.id,
-            user=ref.user,
-            task=ref.task,
-            dataset=f"{self.name} {self.version}",
-            kind=kind_of(ref),
-            domains=ref.domains,
-            protocol=self.protocol,
-            truth=rows[self._settings[0]][1].label,
-            requests={
-                setting: Request(parts=(("request", _request(path, row)),), leaks=leaks)
-                for setting, (path, row) in rows.items()
-            },
-        )
+        requests = {
+            setting: Request(parts=(("request", _request(path, row)),), leaks=leaks)
+            for setting, (path, row) in rows.items()
+        }
+        return self._prediction(ref, truth=rows[self._settings[0]][1].label, requests=requests)
 
     def _add(self, kind: Kind, files: dict[Setting, _File]) -> None:
         for setting in self._settings:
