@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_personalens.core.errors import DataError, PersonalensError, SpecError
 from pytest_personalens.core.files.destinations import GITHUB, file_kind, refuse_shared_files, writable
 from pytest_personalens.core.files.links import write_atomically
-from pytest_personalens.results.values.results import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -80,6 +79,8 @@ def write_files(
     For GitHub, `root` is the root folder of the tests (default: the working directory). `lines` holds the
     lines of tests by node id, from 1.
     """
+    from pytest_personalens.results.values.results import write_json
+
     written = WrittenFiles()
     for path in files.kind("json"):
         written.attempt("results", path, partial(write_json, results, path))

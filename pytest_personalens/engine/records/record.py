@@ -23,7 +23,6 @@ from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.node_ids import holds_case
 from pytest_personalens.models.tape import Row, read_row
-from pytest_personalens.results.values.item import Earlier, codes_in, scores_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -267,24 +266,6 @@ def _refuse_foreign(data: Mapping[str, Any], where: str) -> None:
     if isinstance(version, int) and version > RECORD_VERSION:
         raise OtherVersion(f"{where}: the record is of a newer version (record {version}); update the plugin")
     raise ForeignRecord(f"{where}: is no record, and stays as it is; move it away")
-
-
-def earlier_by(record: Record | None, evaluation: Evaluation) -> Earlier | None:
-    """What the item was by its record; None where that holds the same dialogue, or there is none.
-
-    Scores of another judge are no measure of these.
-    """
-    if record is None or number_call_ids(record.dialogue.messages) == number_call_ids(
-        evaluation.dialogue.messages
-    ):
-        return None
-    verdicts = record.verdicts if record.judge == evaluation.judge else ()
-    return Earlier(
-        source="record",
-        scores=scores_in(verdicts),
-        reasons=codes_in(verdicts),
-        messages=record.dialogue.messages,
-    )
 
 
 class TurnDifference(NamedTuple):

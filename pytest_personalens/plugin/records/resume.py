@@ -16,9 +16,9 @@ import pytest
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.cache import cache_folder
+from pytest_personalens.core.files.git import first_changed, sources
 from pytest_personalens.core.files.links import read_own, refuse_links, write_atomically
 from pytest_personalens.core.options.option_table import OPTIONS, keys_of
-from pytest_personalens.engine.assistant.team_fixtures import first_changed, sources
 from pytest_personalens.engine.records.record import FOLDER
 from pytest_personalens.models.call_log import CallLog
 from pytest_personalens.plugin.input_errors import input_error
