@@ -139,9 +139,8 @@ def _values(file: Path, exports: Exports) -> Iterator[Entry]:
 
 
 def _exported(found: Piece) -> Entry:
-    names = {"id": found.id, "scenario": found.scenario or None, "assistant": found.assistant}
-    line = {"messages": found.messages, **names}
-    return _line(line, found.file, found.where, found.number)
+    named = {"id": found.id, "scenario": found.scenario or None, "assistant": found.assistant}
+    return _line({"messages": found.messages, **named}, found.file, found.where, found.number)
 
 
 def _results(file: Path) -> Iterator[Entry]:
