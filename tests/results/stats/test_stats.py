@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from pytest_personalens.cli.scenarios.sample_size import main
 from pytest_personalens.results.stats.intervals import (
     beta_quantile,
     beta_share,
@@ -32,6 +31,7 @@ from pytest_personalens.results.stats.paired import (
     sign_flip,
     smallest_drop,
 )
+from tests.support.processes.commands import command
 
 THIRDS = [Fraction(part, 3) for part in range(-9, 10)]
 
@@ -396,8 +396,8 @@ def test_a_gate_keeps_its_promises(scenarios: int, trials: int) -> None:
 
 
 def test_the_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_personalens.cli.scenarios.sample_size.SCENARIOS", (3, 30, 100))
-    assert main(["--tests", "2"]) == 0
+    monkeypatch.setattr("pytest_personalens.cli.before_a_run.SCENARIOS", (3, 30, 100))
+    assert command("sample-size")(["--tests", "2"]) == 0
     lines = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in capsys.readouterr().out.splitlines()
     ]
@@ -425,7 +425,7 @@ def test_the_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
 )
 def test_options_that_cannot_be(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
-        main(arguments)
+        command("sample-size")(arguments)
     assert exit_.value.code == 4
     assert f"argument {arguments[0]}: expected a" in capsys.readouterr().err
 
