@@ -68,7 +68,7 @@ def _calibration(agreement: Agreement, options: argparse.Namespace) -> Calibrati
 
 
 def _lines(calibration: Calibration) -> list[str]:
-    from pytest_personalens.results.stats.correction import correct
+    from pytest_personalens.results.values.calibration import correct
     from pytest_personalens.results.wording import count, ends_text
 
     of_true, of_false = calibration.sensitivity, calibration.specificity
