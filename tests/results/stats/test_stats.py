@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from pytest_personalens.cli.scenarios.sample_size import main
 from pytest_personalens.results.comparison.pairs import pass_hat, spread
 from pytest_personalens.results.stats.intervals import (
     beta_quantile,
@@ -32,6 +31,7 @@ from pytest_personalens.results.stats.paired import (
     sign_flip,
     smallest_drop,
 )
+from tests.support.processes.commands import command
 
 Numbers = Sequence[Fraction | int]
 THIRDS = st.integers(-9, 9).map(lambda part: Fraction(part, 3))
@@ -376,8 +376,8 @@ def test_a_gate_keeps_its_promises(scenarios: int, trials: int) -> None:
 
 
 def test_the_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_personalens.cli.scenarios.sample_size.SCENARIOS", (3, 30, 100))
-    assert main(["--tests", "2"]) == 0
+    monkeypatch.setattr("pytest_personalens.cli.before_a_run.SCENARIOS", (3, 30, 100))
+    assert command("sample-size")(["--tests", "2"]) == 0
     lines = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in capsys.readouterr().out.splitlines()
     ]
@@ -405,6 +405,6 @@ def test_the_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
 )
 def test_options_that_cannot_be(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
-        main(arguments)
+        command("sample-size")(arguments)
     assert exit_.value.code == 4
     assert f"argument {arguments[0]}: expected a" in capsys.readouterr().err
