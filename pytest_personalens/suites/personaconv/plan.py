@@ -1,0 +1,100 @@
+"""Which posts give items, which do not and why; the base of both protocols."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_personalens.core.scenario import ScenarioRef
+from pytest_personalens.suites.personaconv.predictions import UNKNOWN_DOMAIN, stratum_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_personalens.suites.personaconv.index import Index, IndexedPost, IndexedTarget
+    from pytest_personalens.suites.personaconv.posts import Post
+    from pytest_personalens.suites.personaconv.predictions import Request
+
+
+class ExcludedPost(NamedTuple):
+    """A post that gives no item: its user, its number among the user's posts (from 1) and the reason."""
+
+    user: str
+    number: int
+    reason: str
+
+
+class Plan:
+    """The items by user and by kind, in the order of the protocol, and what gives no item.
+
+    For each kind, the items of `posts` and those that are left out are together all posts. `numbers` are the
+    number of each post's user, and its number among the user's posts, both from 1.
+    """
+
+    def __init__(self, kinds: Iterable[str], posts: Sequence[IndexedPost]) -> None:
+        self.of_user: dict[str, list[ScenarioRef]] = {post.user: [] for post in posts}
+        self.items: dict[str, list[ScenarioRef]] = {kind: [] for kind in kinds}
+        self.left_out: dict[str, list[ExcludedPost]] = {kind: [] for kind in self.items}
+        self._posts, self._places = posts, dict[tuple[str, str], int]()
+        users = {user: number for number, user in enumerate(self.of_user, 1)}
+        counts: Counter[str] = Counter()
+        self.numbers: list[tuple[int, int]] = []
+        for post in posts:
+            counts[post.user] += 1
+            self.numbers.append((users[post.user], counts[post.user]))
+
+    @property
+    def excluded(self) -> dict[str, dict[str, int]]:
+        """Return how many posts give no item, by kind and reason, the most frequent reason first."""
+        return {
+            kind: dict(Counter(each.reason for each in posts).most_common())
+            for kind, posts in self.left_out.items()
+        }
+
+    @property
+    def excluded_text(self) -> str:
+        """Return the same as one line of an error."""
+        return "; ".join(
+            f"{kind}: {', '.join(f'{number} {reason}' for reason, number in reasons.items()) or 'nothing'}"
+            for kind, reasons in self.excluded.items()
+        )
+
+    def add(self, kind: str, place: int, target: IndexedTarget) -> None:
+        """Add the target of the post in that place, or leave the post out if it has none, or one twice."""
+        post = self._posts[place]
+        domains, stratum = (post.domain or UNKNOWN_DOMAIN,), stratum_of(kind, target.label)
+        ref = ScenarioRef(post.user, f"{kind}-{target.id}", kind, domains, stratum)
+        reason = target.reason or ("duplicate" if ref[:2] in self._places else "")
+        if reason:
+            self.left_out[kind].append(ExcludedPost(post.user, self.numbers[place][1], reason))
+        else:
+            self._places[ref[:2]] = place
+            self.of_user[post.user].append(ref)
+            self.items[kind].append(ref)
+
+    def place(self, ref: ScenarioRef) -> int:
+        """Return the place of an item's post in the file. Raise KeyError for an item that is not in it."""
+        return self._places[ref[:2]]
+
+
+class Protocol(ABC):
+    """The rules by which indexed posts give items.
+
+    `settings` holds all settings of a run: its context first, then its controls. `history` is ``request`` or
+    ``context``: where the user's past is shown.
+    """
+
+    def __init__(
+        self, index: Index, *, kinds: Sequence[str], settings: Sequence[str], history: str, seed: str
+    ) -> None:
+        self._index, self._settings, self._history, self._seed = index, settings, history, seed
+        self.plan = Plan(kinds, index.posts)
+
+    @abstractmethod
+    def truth(self, ref: ScenarioRef, post: Post) -> str | float:
+        """Return the true value of the prediction."""
+
+    @abstractmethod
+    def requests(self, ref: ScenarioRef, post: Post) -> tuple[dict[str, Request], dict[str, dict[str, str]]]:
+        """Return the request of each setting, and the past (domain -> text) where the context holds it."""
