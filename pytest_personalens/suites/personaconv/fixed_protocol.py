@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from pytest_personalens.core.scenario import ScenarioRef
-    from pytest_personalens.suites.personaconv.index import IndexedPost
+    from pytest_personalens.suites.personaconv.plan import IndexedPost
     from pytest_personalens.suites.personaconv.posts import Comment, Post
 
 #: The highest numbers of the user's earlier replies, and of comments of the thread, in a request.

@@ -11,13 +11,13 @@ import os
 import zlib
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.cache import cache_folder, write_cached
-from pytest_personalens.core.files.json_stream import read_at
 from pytest_personalens.suites.personaconv import fixed_protocol as fixed
 from pytest_personalens.suites.personaconv import official_protocol as official
+from pytest_personalens.suites.personaconv.plan import Index, IndexedPost, IndexedTarget
 from pytest_personalens.suites.personaconv.posts import PostFile, label_of, read_post
 from pytest_personalens.suites.personaconv.predictions import KINDS, digest_of
 
@@ -34,56 +34,6 @@ FORMAT: Final = 3
 _SMALL: Final = 1 << 20
 #: Why an entry of a file gives no item if it is no object.
 NO_POST: Final = "no-post"
-
-
-class IndexedTarget(NamedTuple):
-    """A target by the digest of its id, with its class or its score, or the `reason` why there is none."""
-
-    id: str
-    label: str = ""
-    score: float = 0
-    reason: str = ""
-
-
-class IndexedPost(NamedTuple):
-    """One post of a file, without its texts.
-
-    `file`, `start` and `size` are the place of its bytes. `time` is in microseconds. `past` holds the times
-    of the user's replies that the history of a later post may show, also in microseconds. `identity` is the
-    same for copies of a post.
-
-    `fixed` has a target for each kind. `scored` and `text` are the official targets of scores and of next
-    text, and `own_text` is that of next text in NP-Conv. `in_pool` and `lends` say if the official scripts
-    show the post in another user's request, as the post of another user.
-    """
-
-    file: int
-    start: int
-    size: int
-    user: str
-    domain: str
-    time: int | None
-    identity: str
-    comments: int
-    past: tuple[int, ...]
-    fixed: tuple[IndexedTarget, ...]
-    scored: IndexedTarget
-    text: IndexedTarget
-    own_text: IndexedTarget
-    in_pool: bool
-    lends: bool
-
-
-class Index(NamedTuple):
-    """The posts of files by user, in the order of each user's first post, with a digest of the files."""
-
-    files: tuple[Path, ...]
-    digest: str
-    posts: tuple[IndexedPost, ...]
-
-    def read(self, post: IndexedPost) -> Post:
-        """Return the whole post. Raise `DataError` if its file has changed meanwhile."""
-        return read_post(post.user, read_at(self.files[post.file], post.start, post.size))
 
 
 def open_index(files: Sequence[Path]) -> Index:
@@ -203,6 +153,7 @@ def _load(files: tuple[Path, ...]) -> tuple[list[tuple[int, int]], Index | None]
     for line in lines:
         *place, past, of_fixed, scored, text, own_text, in_pool, lends = json.loads(line)
         of_posts = [target(*each) for each in (scored, text, own_text)]
-        values: list[Any] = [*place, tuple(past), tuple(target(*each) for each in of_fixed), *of_posts]
-        posts.append(IndexedPost(*values, in_pool, lends))
+        of_kinds = tuple([target(*each) for each in of_fixed])
+        values: list[Any] = [*place, tuple(past), of_kinds, *of_posts, in_pool, lends]
+        posts.append(IndexedPost(*values))
     return [(size, time) for size, time in head["files"]], Index(files, head["digest"], tuple(posts))

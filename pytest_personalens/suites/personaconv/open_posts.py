@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_personalens.core.scenario import ScenarioRef
-    from pytest_personalens.suites.personaconv.index import Index
-    from pytest_personalens.suites.personaconv.plan import ExcludedPost, Protocol
+    from pytest_personalens.suites.personaconv.plan import ExcludedPost, Index, Protocol
 
 #: The rules of each protocol.
 PROTOCOLS: Final[dict[str, type[Protocol]]] = {"fixed": FixedProtocol, "official": OfficialProtocol}

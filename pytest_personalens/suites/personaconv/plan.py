@@ -1,4 +1,4 @@
-"""Which posts give items, which do not and why; the base of both protocols."""
+"""Posts without their texts, which of them give items, which do not and why; the base of both protocols."""
 
 from __future__ import annotations
 
@@ -6,15 +6,67 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_personalens.core.files.json_stream import read_at
 from pytest_personalens.core.scenario import ScenarioRef
+from pytest_personalens.suites.personaconv.posts import read_post
 from pytest_personalens.suites.personaconv.predictions import UNKNOWN_DOMAIN, stratum_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
-    from pytest_personalens.suites.personaconv.index import Index, IndexedPost, IndexedTarget
     from pytest_personalens.suites.personaconv.posts import Post
     from pytest_personalens.suites.personaconv.predictions import Request
+
+
+class IndexedTarget(NamedTuple):
+    """A target by the digest of its id, with its class or its score, or the `reason` why there is none."""
+
+    id: str
+    label: str = ""
+    score: float = 0
+    reason: str = ""
+
+
+class IndexedPost(NamedTuple):
+    """One post of a file, without its texts.
+
+    `file`, `start` and `size` are the place of its bytes. `time` is in microseconds. `past` holds the times
+    of the user's replies that the history of a later post may show, also in microseconds. `identity` is the
+    same for copies of a post.
+
+    `fixed` has a target for each kind. `scored` and `text` are the official targets of scores and of next
+    text, and `own_text` is that of next text in NP-Conv. `in_pool` and `lends` say if the official scripts
+    show the post in another user's request, as the post of another user.
+    """
+
+    file: int
+    start: int
+    size: int
+    user: str
+    domain: str
+    time: int | None
+    identity: str
+    comments: int
+    past: tuple[int, ...]
+    fixed: tuple[IndexedTarget, ...]
+    scored: IndexedTarget
+    text: IndexedTarget
+    own_text: IndexedTarget
+    in_pool: bool
+    lends: bool
+
+
+class Index(NamedTuple):
+    """The posts of files by user, in the order of each user's first post, with a digest of the files."""
+
+    files: tuple[Path, ...]
+    digest: str
+    posts: tuple[IndexedPost, ...]
+
+    def read(self, post: IndexedPost) -> Post:
+        """Return the whole post. Raise `DataError` if its file has changed meanwhile."""
+        return read_post(post.user, read_at(self.files[post.file], post.start, post.size))
 
 
 class ExcludedPost(NamedTuple):

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.cli.scenarios.check_dataset import main
 from tests.suites.personaconv.trees import people, raw, written
 from tests.support.datasets.folders import write_own_world
+from tests.support.processes.commands import check_dataset as main
 from tests.support.processes.commands import refusal
 
 

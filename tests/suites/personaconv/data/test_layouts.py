@@ -12,8 +12,9 @@ import pytest
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.suites.personaconv import index
-from pytest_personalens.suites.personaconv.index import IndexedPost, index_post
+from pytest_personalens.suites.personaconv.index import index_post
 from pytest_personalens.suites.personaconv.open_posts import open_posts
+from pytest_personalens.suites.personaconv.plan import IndexedPost
 from pytest_personalens.suites.personaconv.posts import StoredPost
 from pytest_personalens.suites.personaconv.predictions import KINDS, Kind, ProtocolName
 from tests.suites.personaconv.trees import Posts, comment, people, post, raw, talk, written

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.suites.personaconv import fixed_protocol
-from pytest_personalens.suites.personaconv.index import IndexedPost, IndexedTarget, open_index
+from pytest_personalens.suites.personaconv.index import open_index
 from pytest_personalens.suites.personaconv.open_posts import open_posts
-from pytest_personalens.suites.personaconv.plan import Plan
+from pytest_personalens.suites.personaconv.plan import IndexedPost, IndexedTarget, Plan
 from pytest_personalens.suites.personaconv.posts import Comment, Post, finite, label_of, parse_time
 from pytest_personalens.suites.personaconv.predictions import KINDS, SETTINGS, Kind, Prediction, Setting
 from tests.suites.personaconv.trees import Posts, at, comment, people, post, talk, written
