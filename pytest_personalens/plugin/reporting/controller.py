@@ -121,7 +121,7 @@ class Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self) -> None:
-        # The workers begin their dialogues now, and this process has nothing to do before the first has ended.
+        # The workers begin their dialogues now, and this process waits for the first of them to end.
         from pytest_personalens.plugin.running.prefetch import import_the_end
 
         import_the_end()
@@ -322,7 +322,7 @@ class Controller:
 
             with suppress(PersonalensError):  # a data file changed during the run
                 keep_last(self._run.folder, self._results, self._run.scenarios)
-        self._written = self._outputs.write(self._results, self.reported.lines)
+        self._written = self._outputs.write(self._results)
 
     def _end_run(self) -> None:
         items = list(self.reported.items.values())
