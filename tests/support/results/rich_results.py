@@ -23,9 +23,8 @@ from pytest_personalens.core.text.node_ids import CaseId
 from pytest_personalens.results.comparison.baseline import baseline_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline
 from pytest_personalens.results.comparison.pairs import controls_of, trials_of
-from pytest_personalens.results.conclusion import attach_earlier
 from pytest_personalens.results.gates.check import check_gates
-from pytest_personalens.results.summarize import summarize
+from pytest_personalens.results.summarize import attach_earlier, summarize
 from pytest_personalens.results.values.item import Item, shortfalls_of
 from pytest_personalens.results.values.results import Results
 
