@@ -269,8 +269,7 @@ class Controller:
             terminalreporter.write_line(message, red=True)
 
     def _summarize(self, *, complete: bool) -> Results | None:
-        from pytest_personalens.results.conclusion import conclude
-        from pytest_personalens.results.summarize import summarize
+        from pytest_personalens.results.summarize import conclude, summarize
 
         run, drawn = self._run, self._drawn
         refs = {ref.id: ref for ref in run.sample(self._settings).refs}

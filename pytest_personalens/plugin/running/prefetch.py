@@ -183,7 +183,7 @@ class Prefetcher:
 def import_the_end() -> None:
     """Import what the end of a run needs: while the first calls wait, this costs nobody time."""
     from pytest_personalens.reports.terminal import summary_lines  # noqa: F401
-    from pytest_personalens.results import conclusion, shards, summarize  # noqa: F401
+    from pytest_personalens.results import shards, summarize  # noqa: F401
 
 
 class _Progress:
