@@ -36,8 +36,7 @@ from pytest_personalens.models import open_model
 from pytest_personalens.models.call_log import CallLog
 from pytest_personalens.models.meter import Meter
 from pytest_personalens.models.tape import Tape
-from pytest_personalens.results.stats.correction import correct
-from pytest_personalens.results.values.calibration import Calibration
+from pytest_personalens.results.values.calibration import Calibration, correct
 from pytest_personalens.results.values.results import read_results
 from pytest_personalens.results.wording import count, ends_text
 
