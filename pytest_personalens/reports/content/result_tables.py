@@ -9,7 +9,15 @@ from pytest_personalens.core.options.option_table import MANNER
 from pytest_personalens.reports.content.markup import Cell, Table, capital, figure_cell, short_line
 from pytest_personalens.results.comparison.pairs import gain_of
 from pytest_personalens.results.means import by_turn, estimate
-from pytest_personalens.results.wording import control_names, count, decision, ends_text, p_value, signed
+from pytest_personalens.results.wording import (
+    control_names,
+    count,
+    decision,
+    ends_text,
+    p_text,
+    p_value,
+    signed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -271,9 +279,7 @@ def _lift(results: Results, metric: Metric, control: ControlFigures) -> Cell:
     if found is None:
         return Cell("")
     lift, low, high, p = found
-    chance = (
-        "" if p is None else f" (p {p_value(p)})" if p_value(p).startswith("<") else f" (p = {p_value(p)})"
-    )
+    chance = "" if p is None else f" ({p_text(p).removeprefix('one-sided ')})"
     return Cell(f"{signed(lift)}{chance}", figure_cell(0.0, low, high, signed=True).ends)
 
 

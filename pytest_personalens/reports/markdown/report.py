@@ -25,6 +25,7 @@ from pytest_personalens.reports.content.result_tables import (
     difference_table,
     kind_tables,
     lift_table,
+    score_tables,
     slice_tables,
     slices_note,
     source_lines,
@@ -139,17 +140,17 @@ def _sections(results: Results, link: str) -> Iterator[Section]:
         for table in kinds:
             more = tuple(source_lines(results)) if table is kinds[-1] else ()
             yield _table(table._replace(notes=tuple(f"{note}." for note in (*table.notes, *more))), "rows")
-        yield from (
-            _table(scores[name], name) for name in ("whole", "domains", "distances") if name in scores
-        )
+        for name, table in score_tables(results).items():
+            long = name == "domains" and len(table.rows) > _LONG
+            yield _table(table, name, folded=f"{table.title}: {len(table.rows)}" if long else "")
     if results.comparison is not None:
         yield from _comparison(results.comparison, link, results.of_suite.item)
     if results.controls:
         yield _table(lift_table(results), "lifts")
     for table in slice_tables(results):
-        notes = tuple(f"And {note}." for note in table.notes)
-        users = table._replace(title=f"Users by {table.title}", notes=notes)
-        yield _table(users, "groups", fold=True)
+        folded = f"Users by {escape(table.title)}: {len(table.rows)} groups"
+        told = tuple(f"And {note}." for note in table.notes)
+        yield _table(table._replace(notes=told), "groups of users", folded=folded)
     if note := slices_note(results):
         yield Section(("", f"{escape(capital(note), _LONGEST)}."), what="how groups of users are compared")
     if results.trials is not None:
@@ -164,13 +165,12 @@ def _sections(results: Results, link: str) -> Iterator[Section]:
         yield Section(("", told), what="the usage")
 
 
-def _table(table: Table, what: str, *, fold: bool = False) -> Section:
-    """A table below its title, folded if it is long, with its notes."""
+def _table(table: Table, what: str, *, folded: str = "") -> Section:
+    """A table below its title, or `folded` below that one, with its notes."""
     lines = table.markdown_lines()
     after = tuple(line for note in table.notes for line in ("", escape(note, _LONGEST)))
-    if fold or len(table.rows) > _LONG:
-        heading = f"{escape(table.title)}: {len(table.rows)} {what}" if fold else escape(table.title)
-        return _folded(heading, lines, what, after)
+    if folded:
+        return _folded(folded, lines, what, after)
     return Section(("", f"### {escape(table.title)}", "", *lines[:2]), lines[2:], what, after)
 
 
