@@ -27,7 +27,7 @@ from pytest_personalens.engine.records.record import integrity_of, record_folder
 from pytest_personalens.reports.content.markup import escape
 from pytest_personalens.reports.markdown.forges import link, post, thread_of
 from pytest_personalens.reports.markdown.report import markdown_report
-from pytest_personalens.reports.tables.assistants import assistant_tables, user_tables
+from pytest_personalens.reports.tables.assistants import assistant_tables, context_tables, user_tables
 from pytest_personalens.reports.tables.dialogues import (
     diversity_tables,
     domain_tables,
@@ -63,7 +63,13 @@ _WIDTH: Final = 100
 #: The level of the tests between two stored runs.
 _LEVEL: Final = 0.05
 #: Tables of the paper, from stored runs.
-_TABLES: Final = {3: assistant_tables, 10: diversity_tables, 12: user_tables, 13: length_tables}
+_TABLES: Final = {
+    3: assistant_tables,
+    4: context_tables,
+    10: diversity_tables,
+    12: user_tables,
+    13: length_tables,
+}
 #: Tables that cannot be made from the results of a run, and the command that makes each.
 _ELSEWHERE: Final = {
     1: "check-dataset DATA --details",
@@ -123,7 +129,7 @@ def _asks_for_a_table(options: argparse.Namespace) -> bool:
         f"--table {table}: not made of a run's results: personalens {_ELSEWHERE.get(table)}": (
             table in _ELSEWHERE
         ),
-        f"--table {table}: expected 3, 10, 12 or 13; {not_held}": table not in (None, *_TABLES),
+        f"--table {table}: expected 3, 4, 10, 12 or 13; {not_held}": table not in (None, *_TABLES),
         f"--figure {figure}: expected 4 or 5; {not_held}": figure not in (None, 4, 5),
         f"--report: {''.join(pages[:1])} would be of a run; tables are written to PATH.md": asks and pages,
     }

@@ -161,8 +161,8 @@ def _sections(results: Results, link: str) -> Iterator[Section]:
     if results.usage:
         used = sum(results.usage.values(), Usage())
         dollars = f", ${sum(results.usd.values()):.4f}" if results.usd else ""
-        told = f"{used.calls:,} model calls, {used.tokens:,} tokens{dollars}"
-        yield Section(("", told), what="the usage")
+        spent = f"{used.calls:,} model calls, {used.tokens:,} tokens{dollars}"
+        yield Section(("", spent), what="the usage")
 
 
 def _table(table: Table, what: str, *, folded: str = "") -> Section:
