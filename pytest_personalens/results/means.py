@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.metric import total
+from pytest_personalens.core.judging.measure import total
 from pytest_personalens.core.options.option_table import MANNER
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.paired import holm
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_personalens.core.judging.evaluation import Answer
-    from pytest_personalens.core.judging.measure import Better, Exact, Measure, Score
-    from pytest_personalens.core.judging.metric import Metric, OfSums, Row
+    from pytest_personalens.core.judging.measure import Better, Exact, Measure, Metric, OfSums, Row, Score
     from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.values.item import Item
 

@@ -20,8 +20,7 @@ from pytest_personalens.core.errors import (
     short_repr,
 )
 from pytest_personalens.core.frozen import Frozen, Sparse, Text, clean
-from pytest_personalens.core.judging.criteria import NEEDS_MODEL
-from pytest_personalens.core.judging.measure import CRITERION, Measure, Score
+from pytest_personalens.core.judging.measure import CRITERION, NEEDS_MODEL, Measure, Score
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import (
     DEFAULT_DIMENSIONS,

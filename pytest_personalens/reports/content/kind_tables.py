@@ -12,7 +12,7 @@ from pytest_personalens.results.wording import count, ends_text, p_value, signed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.core.judging.metric import Metric
+    from pytest_personalens.core.judging.measure import Metric
     from pytest_personalens.core.suite import Distance
     from pytest_personalens.results.values.figures import ControlFigures, Figure, Group, Slice, SliceFigure
     from pytest_personalens.results.values.item import Item

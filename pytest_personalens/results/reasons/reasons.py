@@ -6,9 +6,8 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, get_args
 
 from pytest_personalens.core.dialogue.message import number_call_ids
-from pytest_personalens.core.judging.criteria import text_of
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.measure import get_measure
+from pytest_personalens.core.judging.measure import get_measure, text_of
 from pytest_personalens.core.judging.verdict import IntrusionCode
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.text.node_ids import within_file
