@@ -20,8 +20,16 @@ from pytest_personalens.results.values.figures import Figure, Slice, SliceFigure
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_personalens.core.judging.evaluation import Answer
-    from pytest_personalens.core.judging.measure import Better, Exact, Measure, Metric, OfSums, Row, Score
+    from pytest_personalens.core.judging.measure import (
+        Answer,
+        Better,
+        Exact,
+        Measure,
+        Metric,
+        OfSums,
+        Row,
+        Score,
+    )
     from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.values.item import Item
 

@@ -19,8 +19,7 @@ from pytest_personalens.core.judging.measure import Measure, MeasureNames, Metri
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.judging.evaluation import Answer
-    from pytest_personalens.core.judging.measure import Exact, Row
+    from pytest_personalens.core.judging.measure import Answer, Exact, Row
 
 POSITIVE: Final = "positive"
 NEGATIVE: Final = "negative"
