@@ -20,16 +20,7 @@ from pytest_personalens.results.values.figures import Figure, Slice, SliceFigure
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_personalens.core.judging.measure import (
-        Answer,
-        Better,
-        Exact,
-        Measure,
-        Metric,
-        OfSums,
-        Row,
-        Score,
-    )
+    from pytest_personalens.core.judging.measure import Answer, Better, Exact, Measure, Metric, OfSums, Score
     from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.values.item import Item
 
@@ -161,7 +152,7 @@ def figure_of(metric: Metric, items: Sequence[Item], *, ends: bool = True) -> Es
     return Estimate(value, low, high, len({key[:2] for key in answers}), len(every), len(users))
 
 
-def user_sums(of: OfSums, users: Sequence[Sequence[Answer]]) -> list[Row]:
+def user_sums(of: OfSums, users: Sequence[Sequence[Answer]]) -> list[tuple[Exact, ...]]:
     rows = iter(of.rows([answer for answers in users for answer in answers]))
     return [total([next(rows) for _ in answers]) for answers in users]
 
