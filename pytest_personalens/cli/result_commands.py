@@ -104,7 +104,9 @@ def report(options: argparse.Namespace) -> int:
         print(markdown_report(results), end="")
     elif not options.report:
         drawn = count(results.drawn, results.of_suite.item)
-        print(f"personalens: {count(results.overall.items, 'item')} over {drawn} of {results.dataset}")
+        print(
+            harmless(f"personalens: {count(results.overall.items, 'item')} over {drawn} of {results.dataset}")
+        )
         _print_results(results, verbose=options.verbose, width=_WIDTH)
     return _print_problems(written)
 
@@ -173,7 +175,7 @@ def _print_results(results: Results, *, verbose: bool, width: int, written: Sequ
     """Print why gates failed, and the summary."""
     explained = explanations(results)
     for one in explained:
-        print(f"gate {one.gate.name}:")
+        print(harmless(f"gate {one.gate.name}:"))
         print(*gate_failure(one, results, results.scenarios, width=width), "", sep="\n")
     lines = summary_lines(results, verbose=verbose, written=written, explained=bool(explained), width=width)
     print(*(harmless(text) for text, _ in lines), sep="\n")
@@ -204,7 +206,8 @@ def merge(options: argparse.Namespace) -> int:
     merged = merge_shards(shards, replaced, partial=options.partial, save_baseline=options.save_baseline)
     written = write_files(merged, files)
     drawn = count(merged.drawn, merged.of_suite.item)
-    print(f"personalens: {len(shards)} of {shards[0].of} shards of a run over {drawn} of {merged.dataset}")
+    shards_of = f"{len(shards)} of {shards[0].of} shards of a run"
+    print(harmless(f"personalens: {shards_of} over {drawn} of {merged.dataset}"))
     width = get_terminal_size().columns
     _print_results(merged, verbose=options.verbose, width=width, written=written.done)
     failed = [item.nodeid for item in merged.items if item.failed]
