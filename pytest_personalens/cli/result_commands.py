@@ -41,10 +41,10 @@ from pytest_personalens.reports.terminal.transcript import failure_lines, gate_f
 from pytest_personalens.reports.write_reports import Files, WrittenFiles, check_files, write_files
 from pytest_personalens.results.comparison.baseline import baseline_of, read_baseline, terms_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline, setup_differences
-from pytest_personalens.results.reasons.reasons import attach_earlier
 from pytest_personalens.results.reasons.why_gates_failed import explanations
 from pytest_personalens.results.shards import last_run, read_computed, read_shards
 from pytest_personalens.results.shards import merge as merge_shards
+from pytest_personalens.results.summarize import attach_earlier
 from pytest_personalens.results.values.results import read_results
 from pytest_personalens.results.wording import count
 
@@ -110,7 +110,9 @@ def report(options: argparse.Namespace) -> int:
         print(markdown_report(results), end="")
     elif not options.report:
         drawn = count(results.drawn, results.of_suite.item)
-        print(f"personalens: {count(results.overall.items, 'item')} over {drawn} of {results.dataset}")
+        print(
+            harmless(f"personalens: {count(results.overall.items, 'item')} over {drawn} of {results.dataset}")
+        )
         _print_results(results, verbose=options.verbose, width=_WIDTH)
     return _print_problems(written)
 
@@ -179,7 +181,7 @@ def _print_results(results: Results, *, verbose: bool, width: int, written: Sequ
     """Print why gates failed, and the summary."""
     explained = explanations(results)
     for one in explained:
-        print(f"gate {one.gate.name}:")
+        print(harmless(f"gate {one.gate.name}:"))
         print(*gate_failure(one, results, results.scenarios, width=width), "", sep="\n")
     lines = summary_lines(results, verbose=verbose, written=written, explained=bool(explained), width=width)
     print(*(harmless(text) for text, _ in lines), sep="\n")
@@ -210,7 +212,8 @@ def merge(options: argparse.Namespace) -> int:
     merged = merge_shards(shards, replaced, partial=options.partial, save_baseline=options.save_baseline)
     written = write_files(merged, files)
     drawn = count(merged.drawn, merged.of_suite.item)
-    print(f"personalens: {len(shards)} of {shards[0].of} shards of a run over {drawn} of {merged.dataset}")
+    shards_of = f"{len(shards)} of {shards[0].of} shards of a run"
+    print(harmless(f"personalens: {shards_of} over {drawn} of {merged.dataset}"))
     width = get_terminal_size().columns
     _print_results(merged, verbose=options.verbose, width=width, written=written.done)
     failed = [item.nodeid for item in merged.items if item.failed]
