@@ -22,8 +22,7 @@ from pytest_personalens.results.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.core.judging.measure import Measure
-    from pytest_personalens.core.judging.measure import Metric
+    from pytest_personalens.core.judging.measure import Measure, Metric
     from pytest_personalens.core.suite import Distance
     from pytest_personalens.results.means import Estimate
     from pytest_personalens.results.values.figures import (
