@@ -52,7 +52,7 @@ def errors_in_one_line(*, collecting: bool = False) -> Iterator[None]:
 
 
 def _coded(text: object, code: str) -> str:
-    from pytest_personalens.core.text.error_codes import with_code  # needed only after an error
+    from pytest_personalens.core.errors import with_code  # needed only after an error
 
     return with_code(as_one_line(text), code)
 

@@ -6,8 +6,7 @@ import json
 from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from pytest_personalens.core.dialogue.answer_end import BROKEN_OFF, cut_text, end_of
-from pytest_personalens.core.dialogue.events import delta_in, error_in
+from pytest_personalens.core.dialogue.events import BROKEN_OFF, cut_text, delta_in, end_of, error_in
 from pytest_personalens.core.dialogue.message import (
     AssistantMessages,
     Cut,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import SpecError, short_repr
-from pytest_personalens.core.judging.criteria import read_criteria
+from pytest_personalens.core.judging.measure import read_criteria
 from pytest_personalens.core.options.option_table import BY_KEY, OPTIONS, Option
 from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.core.suite_names import FIRST_SUITE
