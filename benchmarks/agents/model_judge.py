@@ -53,7 +53,7 @@ class Row(NamedTuple):
 def proof_judge() -> JudgeByCase:
     """The model, of which only recorded answers are used."""
     opened = open_judge(MODEL, Meter(), PromptSettings("default", None))
-    return JudgeByCase(opened, CallLog(PROOF / "calls"), may_spend=False, strict=True)
+    return JudgeByCase(opened, CallLog(PROOF / "calls"), may_spend=False)
 
 
 def score(judge: Any, item: Labelled, dimension: Dimension) -> int | None:

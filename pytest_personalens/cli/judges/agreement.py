@@ -198,15 +198,18 @@ class PaidJudge:
         self.price = price_of(self._spec if self._model is None else self._model.name, prices)
         self.judge: Judge = open_judge(Tape())
         self._known: JudgeByCase | None = None
+        self._strict = options.records is not None
         if self.judge.paid:
-            log, strict = _open_log(options), options.records is not None
+            log = _open_log(options)
             if not options.anew:
-                self._known = JudgeByCase(open_judge, log, may_spend=False, strict=strict)
+                self._known = JudgeByCase(open_judge, log, may_spend=False)
             self.judge = JudgeByCase(open_judge, log, may_spend=options.live, anew=options.anew)
 
     def has_recorded(self, item: Labelled, dimension: Dimension) -> bool:
         """True if the reading is in the log."""
-        return self._known is not None and self._known.knows(item.scenario, item.dialogue, dimension)
+        return self._known is not None and self._known.knows(
+            item.scenario, item.dialogue, dimension, strict=self._strict
+        )
 
     def print_estimate(self, readings: Sequence[tuple[Labelled, Dimension]]) -> None:
         """Print the calls, tokens and dollars that the readings would take, with the real prompts."""
