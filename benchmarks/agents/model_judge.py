@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from pytest_personalens.agents import EmbeddedJudge
 from pytest_personalens.agents.by_model.model_agents import PromptSettings
-from pytest_personalens.cli.judges.agreement import open_judge
+from pytest_personalens.cli.judge_commands import open_judge
 from pytest_personalens.core.errors import JudgeFault, NotJudged, RecordError
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.engine.records.on_tape import JudgeByCase
@@ -53,7 +53,7 @@ class Row(NamedTuple):
 def proof_judge() -> JudgeByCase:
     """The model, of which only recorded answers are used."""
     opened = open_judge(MODEL, Meter(), PromptSettings("default", None))
-    return JudgeByCase(opened, CallLog(PROOF / "calls"), may_spend=False)
+    return JudgeByCase(opened, CallLog(PROOF / "calls"), may_spend=False, strict=True)
 
 
 def score(judge: Any, item: Labelled, dimension: Dimension) -> int | None:

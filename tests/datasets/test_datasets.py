@@ -16,6 +16,7 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
 from pytest_personalens.datasets import OFFICIAL_SAMPLES, EmbeddedDataset, OfficialDataset, open_dataset
 from tests.datasets.conftest import Every
+from tests.support.datasets.folders import copy_data
 from tests.support.datasets.make_data import PACKAGED, packaged_files
 from tests.support.datasets.official_tree import official_task, write_user
 from tests.support.repository import ROOT
@@ -98,7 +99,7 @@ def test_a_change_of_any_file_changes_the_digest(copy: Path) -> None:
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A copy of the embedded data to break."""
-    return Path(shutil.copytree(ROOT / "data", tmp_path / "data"))
+    return copy_data(tmp_path / "data", "amara")
 
 
 def test_the_package_holds_what_the_files_say() -> None:

@@ -104,7 +104,7 @@ def test_reports_of_an_earlier_run_and_the_summary_of_a_step_are_replaced(
     for _ in range(2):
         assert told.run(*ARGS, *outputs).ret == 0
     for _ in range(2):
-        for more in ((), ("--table", "3"), ("--table", "4")):
+        for more in ((), ("--table", "3"), ("--table", "12")):
             assert (
                 told.command("report", "r.json", "--report", f"t{len(more and more[1])}.md", *more).ret == 0
             )

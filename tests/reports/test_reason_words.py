@@ -8,7 +8,6 @@ from typing import Literal
 
 import pytest
 
-from pytest_personalens.cli.runs.report import main
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.judging.evaluation import Evaluation
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, ReasonCode, Verdict
@@ -31,6 +30,7 @@ from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.item import Earlier, Item
 from pytest_personalens.results.values.results import Provenance, Results, write_json
 from pytest_personalens.results.wording import trust_note
+from tests.support.processes.commands import report as main
 from tests.support.repository import ROOT, Repository
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION

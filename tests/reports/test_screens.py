@@ -1,4 +1,4 @@
-"""What people read of runs that failed, whole, as golden files: terminal, Markdown, annotations, JUnit and page.
+"""What people read of runs that failed, whole, as golden files: terminal, Markdown, JUnit and page.
 
 After a sentence was reworded on purpose: ``pytest tests/reports/test_screens.py --snapshot-update``, and read the diff.
 """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: The ending of a report's path -> its kind.
 ENDINGS: Final = {".json": "json", ".html": "html", ".htm": "html", ".md": "markdown"}
-#: The word for the summary and the annotations of a step in GitHub Actions.
+#: The word for the summary of a step in GitHub Actions.
 GITHUB: Final = "github"
 #: The number of characters of a file that are read to recognize it.
 _HEAD: Final = 4096

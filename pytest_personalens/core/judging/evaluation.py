@@ -145,10 +145,8 @@ class Evaluation(Sparse):
 
     def score(self, dimension: Measure) -> Score | None:
         """Return the score on `dimension`, or None if there is none."""
-        for verdict in self.verdicts:  # a report asks this of each item some hundred times
-            if verdict.dimension == dimension:
-                return verdict.score
-        return None
+        found = [v.score for v in self.verdicts if v.dimension == dimension]
+        return found[0] if found else None
 
     @property
     def task_completed(self) -> bool | None:

@@ -261,7 +261,7 @@ OPTIONS: Final = (
     Option("level", "X", 0.05, number(0.0001, 0.5), "Chance that the comparison with the baseline fails a run without a change (default: 0.05)", "gate", "decision", type="float", on="ini"),
     Option("margin", "LIST", (), None, "Drop from the baseline that is let pass though significant, such as tc=0.02 or p=0.1; also adds a dimension to those compared (tc, p)", "gate", "decision", many=True, type="linelist", on="ini", read_for=margin),
     Option("exit-infra", "CODE", None, number(8, 255, kind=int), "Exit code, 8 to 255, of a run that failed only because too little could be scored (default: 1)", "gate", "report", type="int", on="ini"),
-    Option("report", "PATH|github", (), report, "Write all results as JSON (PATH.json), a page (PATH.html) or a summary (PATH.md); github: the summary of the step and annotations, in GitHub Actions; may be repeated", "report", "report", many=True, type="linelist", path=True),
+    Option("report", "PATH|github", (), report, "Write all results as JSON (PATH.json), a page (PATH.html) or a summary (PATH.md); github: the summary of the step, in GitHub Actions; may be repeated", "report", "report", many=True, type="linelist", path=True),
 )  # fmt: skip
 
 BY_KEY: Final = {o.key: o for o in OPTIONS}

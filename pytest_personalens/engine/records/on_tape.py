@@ -31,7 +31,7 @@ class JudgeByCase:
     """A judge whose readings are in the `log`, where each dialogue is a case; several threads may use it.
 
     `open_judge` returns the judge of a tape. Without `may_spend`, it asks nothing that costs money. With
-    `anew`, it uses only what this run bought.
+    `anew`, it uses only what this run bought. If `strict`, a damaged line of the log is an error.
     """
 
     identity: str
@@ -45,28 +45,24 @@ class JudgeByCase:
         *,
         may_spend: bool,
         anew: bool = False,
+        strict: bool = False,
     ) -> None:
         copy_traits(open_judge(Tape()), self)
-        self._open, self._log = open_judge, log
+        self._open, self._log, self._strict = open_judge, log, strict
         self._rules = TapeRules(may_spend=may_spend, anew=anew, run=log.run if log is not None else "")
         self._cases: dict[str, tuple[Judge, CaseCalls | None]] = {}
         self._lock = threading.Lock()
         self._unkept: RecordError | None = None
 
-    def knows(
-        self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure, *, strict: bool = False
-    ) -> bool:
-        """True if the reading costs nothing; only without `may_spend`.
-
-        If `strict`, raise `RecordError` for a damaged line of the log, which may have been the reading.
-        """
+    def knows(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> bool:
+        """True if the reading costs nothing; only without `may_spend`."""
         try:
             self.verdict(scenario, dialogue, dimension)
         except JudgeFault:
             return True  # the answer is there, and cannot be read
         except RecordError:
             calls = self._case(scenario, dialogue)[1]
-            if strict and calls is not None and calls.damaged:
+            if self._strict and calls is not None and calls.damaged:
                 raise RecordError(
                     f"{calls.file}: line {calls.damaged[0]} was edited or is cut off; delete it to have the"
                     " dialogue read anew"

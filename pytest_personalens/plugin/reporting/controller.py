@@ -306,7 +306,7 @@ class Controller:
         if self._run.folder is not None and self._results.items:
             with suppress(PersonalensError):  # a data file changed during the run
                 keep_last(self._run.folder, self._results, self._run.scenarios)
-        self._written = self._outputs.write(self._results, self.reported.lines)
+        self._written = self._outputs.write(self._results)
 
     def _end_run(self) -> None:
         items = list(self.reported.items.values())

@@ -16,7 +16,7 @@ from pytest_personalens.reports.write_reports import Files, check_files, write_f
 from pytest_personalens.results.values.results import write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from pytest_personalens.core.options.option_table import Option
     from pytest_personalens.core.options.settings import Settings
@@ -98,9 +98,9 @@ class Outputs:
             with suppress(OSError):
                 write_json(results, path)
 
-    def write(self, results: Results, lines: Mapping[str, int]) -> WrittenFiles:
-        """Write the files that the options ask for; `lines` has the line of each test by node id, from 1."""
-        written = write_files(results, self._files, root=self._root, lines=lines)
+    def write(self, results: Results) -> WrittenFiles:
+        """Write the files that the options ask for."""
+        written = write_files(results, self._files, root=self._root)
         self.put_back()
         return written
 

@@ -14,7 +14,7 @@ from pytest_personalens.core.options.option_table import OPTIONS
 from pytest_personalens.core.text.node_ids import BUILT_IN, file_of, within_file
 from pytest_personalens.core.text.safe_text import shell_line
 from pytest_personalens.reports.content.why_items_failed import sentence_of
-from pytest_personalens.results.gates.corrected import corrected_note
+from pytest_personalens.results.gates.check import corrected_note
 from pytest_personalens.results.reasons.reasons import (
     alike_note,
     criteria_note,

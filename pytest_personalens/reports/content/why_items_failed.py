@@ -433,14 +433,6 @@ def short_verdicts(item: Item) -> list[Verdict]:
     return [verdict for verdict in item.evaluation.verdicts if verdict.dimension in low]
 
 
-def costly_turn(item: Item) -> str:
-    """Return the first quote of the first low verdict, with its turn. It is empty if there is none."""
-    for verdict in short_verdicts(item):
-        for evidence in verdict.evidence:
-            return f'turn {evidence.turn}: "{short_line(evidence.quote, _LONGEST_PART)}"'
-    return ""
-
-
 def _cost(verdict: Verdict, evaluation: Evaluation, scenario: BaseScenario | None) -> Iterator[str]:
     said = said_by_judge(verdict.justification, verdict, scenario)
     yield f"{verdict.dimension.short} {verdict.score}: {code(said, _LONGEST_PART)}"

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.cli.judges.agreement import main
 from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.errors import DataError, JudgeFault, NotJudged
 from pytest_personalens.core.judging.verdict import Dimension, Verdict
 from pytest_personalens.core.scenario import DOMAINS, Scenario
 from pytest_personalens.judge_quality import measure, read_labels
 from pytest_personalens.judge_quality.agreement.kappa import cohen, fleiss, interval
+from tests.support.processes.commands import agreement as main
 from tests.support.repository import ROOT
 
 LABELS = ROOT / "data" / "agreement" / "calibration.jsonl"

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens.plugin.records.resume import calls_folder
+from tests.support.datasets.folders import copy_data
 from tests.support.repository import ROOT, Repository, calls
 from tests.support.scripted_agents import MODELS
 
@@ -34,12 +35,8 @@ HOSTILE = r'"home\n::error title=x::pwned\u001b[31m##[error]\u202e"'
 
 
 def test_a_dataset_drives_neither_terminal_nor_runner(repo: Repository) -> None:
-    data = repo.path / "own"
-    subprocess.run(["cp", "-r", str(ROOT / "data"), str(data)], check=True)
+    data = copy_data(repo.path / "own", "adeola", "amara")
     for file in (data / "profiles").glob("*.toml"):
-        if file.name[0] != "a":
-            file.unlink()
-            continue
         text = file.read_text(encoding="utf-8")
         for name in ("name", "home", "work", "out", "transit"):
             hostile = f"{name} = {HOSTILE}".replace("\\", r"\\")
@@ -105,8 +102,7 @@ def one_line(result: pytest.RunResult) -> None:
 @pytest.mark.parametrize("spoil", SPOILERS)
 @pytest.mark.parametrize("name", ["dataset.toml", "multi.toml", "domains/books.toml", "profiles/kit.toml"])
 def test_a_data_file_of_ones_own(repo: Repository, name: str, spoil: Callable[[Path], None]) -> None:
-    data = repo.path / "own"
-    subprocess.run(["cp", "-r", str(ROOT / "data"), str(data)], check=True)
+    data = copy_data(repo.path / "own", "kit")
     (data / name).unlink()
     spoil(data / name)
     one_line(
@@ -152,7 +148,7 @@ def test_a_file_of_labels_a_baseline_and_a_judge(repo: Repository, spoil: Callab
 def test_a_name_that_is_no_utf8(repo: Repository, layout: str) -> None:
     data = repo.path / "own"
     if layout == "embedded":
-        subprocess.run(["cp", "-r", str(ROOT / "data"), str(data)], check=True)
+        copy_data(data, "kit")
         (data / "profiles" / "kit.toml").rename(data / "profiles" / os.fsdecode(b"\xff.toml"))
     else:
         (data / "profile" / os.fsdecode(b"user\xff")).mkdir(parents=True)

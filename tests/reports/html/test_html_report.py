@@ -17,13 +17,13 @@ from urllib.parse import quote
 
 import pytest
 
-from pytest_personalens.cli.runs.report import main
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.reports.html.page import html_page, write_html
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.results import Results, write_json
 from tests.support.browser import Page, axe_source
+from tests.support.processes.commands import report as main
 from tests.support.results.rich_results import HOSTILE, rich_results
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_personalens.results.comparison.baseline import read_baseline
+from tests.support.datasets.folders import copy_data
 from tests.support.processes.runs import (
     assert_ended,
     assert_usage_error,
@@ -203,10 +204,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_run(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     if "--personalens-data=copy" in args:
-        from tests.support.repository import ROOT
-
-        shutil.copytree(ROOT / "data", saved.path / "copy")
-        head = saved.path / "copy" / "dataset.toml"
+        head = copy_data(saved.path / "copy", "amara") / "dataset.toml"
         head.write_text(
             "".join(
                 'version = "9.9"\n' if line.startswith("version") else line

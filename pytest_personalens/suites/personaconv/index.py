@@ -10,21 +10,22 @@ import json
 import os
 import zlib
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.cache import cache_folder, write_cached
-from pytest_personalens.core.files.json_stream import read_at
-from pytest_personalens.suites.personaconv.data import fixed_targets as fixed
-from pytest_personalens.suites.personaconv.data import official_targets as official
-from pytest_personalens.suites.personaconv.data.posts import PostFile, read_post
+from pytest_personalens.suites.personaconv import fixed_protocol as fixed
+from pytest_personalens.suites.personaconv import official_protocol as official
+from pytest_personalens.suites.personaconv.plan import Index, IndexedPost, IndexedTarget
+from pytest_personalens.suites.personaconv.posts import PostFile, label_of, read_post
 from pytest_personalens.suites.personaconv.predictions import KINDS, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_personalens.suites.personaconv.data.posts import Comment, Post, StoredPost
+    from pytest_personalens.suites.personaconv.posts import Comment, Post, StoredPost
 
 #: Raise this number if the present code would misread an old index, or if the same file would give other
 #: targets.
@@ -33,56 +34,6 @@ FORMAT: Final = 3
 _SMALL: Final = 1 << 20
 #: Why an entry of a file gives no item if it is no object.
 NO_POST: Final = "no-post"
-
-
-class IndexedTarget(NamedTuple):
-    """A target by the digest of its id, with its class or its score, or the `reason` why there is none."""
-
-    id: str
-    label: str = ""
-    score: float = 0
-    reason: str = ""
-
-
-class IndexedPost(NamedTuple):
-    """One post of a file, without its texts.
-
-    `file`, `start` and `size` are the place of its bytes. `time` is in microseconds. `past` holds the times
-    of the user's replies that the history of a later post may show, also in microseconds. `identity` is the
-    same for copies of a post.
-
-    `fixed` has a target for each kind. `scored` and `text` are the official targets of scores and of next
-    text, and `own_text` is that of next text in NP-Conv. `in_pool` and `lends` say if the official scripts
-    show the post in another user's request, as the post of another user.
-    """
-
-    file: int
-    start: int
-    size: int
-    user: str
-    domain: str
-    time: int | None
-    identity: str
-    comments: int
-    past: tuple[int, ...]
-    fixed: tuple[IndexedTarget, ...]
-    scored: IndexedTarget
-    text: IndexedTarget
-    own_text: IndexedTarget
-    in_pool: bool
-    lends: bool
-
-
-class Index(NamedTuple):
-    """The posts of files by user, in the order of each user's first post, with a digest of the files."""
-
-    files: tuple[Path, ...]
-    digest: str
-    posts: tuple[IndexedPost, ...]
-
-    def read(self, post: IndexedPost) -> Post:
-        """Return the whole post. Raise `DataError` if its file has changed meanwhile."""
-        return read_post(post.user, read_at(self.files[post.file], post.start, post.size))
 
 
 def open_index(files: Sequence[Path]) -> Index:
@@ -94,17 +45,15 @@ def open_index(files: Sequence[Path]) -> Index:
     """
     files = tuple(files)
     stamps = [_stamp(file) for file in files]
-    sizes = [size for size, _ in stamps]
-    if sum(sizes) < _SMALL:
+    if sum(size for size, _ in stamps) < _SMALL:
         return _build(files)
-    if (stored := _load(files)) is not None:
-        stored_stamps, index = stored
-        if stored_stamps == stamps:
-            return index
-        if [size for size, _ in stored_stamps] == sizes and _digest_files(files) == index.digest:
-            _store(index, stamps)  # copied or touched, but with the same content
-            return index
-    index = _build(files)
+    stored_stamps, index = _load(files)
+    if index is not None and stored_stamps == stamps:
+        return index
+    # It may have been copied or touched, with the same content.
+    same_sizes = [size for size, _ in stored_stamps] == [size for size, _ in stamps]
+    if index is None or not same_sizes or _digest_files(files) != index.digest:
+        index = _build(files)
     _store(index, stamps)
     return index
 
@@ -116,7 +65,6 @@ def index_post(file: int, stored: StoredPost) -> IndexedPost:
         none = IndexedTarget("", reason=NO_POST)
         return IndexedPost(*place, "", None, "", 0, (), (none,) * 3, none, none, none, False, False)
     post = read_post(stored.user, stored.value)
-    scored, text = official.score_target(post), official.text_target(post)
     return IndexedPost(
         *place,
         post.domain,
@@ -125,8 +73,8 @@ def index_post(file: int, stored: StoredPost) -> IndexedPost:
         len(post.comments),
         tuple(reply.time or 0 for reply in fixed.past_replies(post)),
         tuple(_target(post, fixed.target_of(post, kind), scored=kind == "sentiment") for kind in KINDS),
-        _target(post, scored if isinstance(scored, str) else scored.reply, scored=True),
-        _target(post, text if isinstance(text, str) else text.reply),
+        _target(post, official.score_target(post), scored=True),
+        _target(post, official.text_target(post)),
         _target(post, official.own_text_target(post)),
         official.in_pool(post),
         official.lends_thread(post),
@@ -140,7 +88,8 @@ def _target(post: Post, target: Comment | str, *, scored: bool = False) -> Index
     id_ = digest_of(post.user, post.raw.get("timestamp"), post.title, target.timestamp, target.body)
     if not scored:
         return IndexedTarget(id_)
-    return IndexedTarget(id_, official.sign(target), float(official.score_of(target) or 0))
+    score = official.score_of(target)
+    return IndexedTarget(id_, label_of(score), float(score or 0))
 
 
 def _build(files: tuple[Path, ...]) -> Index:
@@ -187,33 +136,24 @@ def _store(index: Index, stamps: Sequence[tuple[int, int]]) -> None:
         write_cached(_index_file(index.files), hashlib.sha256(content).digest() + content)
 
 
-def _load(files: tuple[Path, ...]) -> tuple[list[tuple[int, int]], Index] | None:
+def _load(files: tuple[Path, ...]) -> tuple[list[tuple[int, int]], Index | None]:
+    """Return the stored index with the sizes and times of its files, or None for one that cannot be used."""
     try:
         content = _index_file(files).read_bytes()
         if content[:32] != hashlib.sha256(content[32:]).digest():
-            return None
-        lines = zlib.decompress(content[32:]).decode("ascii").splitlines()
-        head: dict[str, Any] = json.loads(lines[0])
+            return [], None
+        first, *lines = zlib.decompress(content[32:]).decode("ascii").splitlines()
+        head = json.loads(first)
     except (OSError, RuntimeError, ValueError, zlib.error):
-        return None
+        return [], None
     if head["format"] != FORMAT:
-        return None
-    targets = _SharedTargets()
-    posts = tuple([_read_entry(json.loads(line), targets) for line in lines[1:]])
-    return [(size, time) for size, time in head["files"]], Index(files, head["digest"], posts)
-
-
-class _SharedTargets(dict[tuple[Any, ...], IndexedTarget]):
-    """The targets of all posts, each once; many are equal."""
-
-    def __missing__(self, key: tuple[Any, ...]) -> IndexedTarget:
-        target = self[key] = IndexedTarget(*key)
-        return target
-
-
-def _read_entry(entry: list[Any], targets: _SharedTargets) -> IndexedPost:
-    *first, past, fixed_targets, scored, text, own_text, in_pool, lends = entry
-    of_fixed = tuple([targets[tuple(target)] for target in fixed_targets])
-    others = [targets[tuple(target)] for target in (scored, text, own_text)]
-    values: list[Any] = [*first, tuple(past), of_fixed, *others, in_pool, lends]
-    return IndexedPost(*values)
+        return [], None
+    target = cache(lambda *fields: IndexedTarget(*fields))  # many are equal, and each is kept once
+    posts = []
+    for line in lines:
+        *place, past, of_fixed, scored, text, own_text, in_pool, lends = json.loads(line)
+        of_posts = [target(*each) for each in (scored, text, own_text)]
+        of_kinds = tuple([target(*each) for each in of_fixed])
+        values: list[Any] = [*place, tuple(past), of_kinds, *of_posts, in_pool, lends]
+        posts.append(IndexedPost(*values))
+    return [(size, time) for size, time in head["files"]], Index(files, head["digest"], tuple(posts))

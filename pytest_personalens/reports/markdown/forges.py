@@ -1,25 +1,73 @@
-"""One comment on a pull request of GitHub, or on a merge request of GitLab, which is edited in place."""
+"""GitHub and GitLab: the summary of a step, and one comment on a pull request that is edited in place."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
-from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.text.safe_text import one_line
+from pytest_personalens.reports.markdown.report import markdown_report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pytest_personalens.results.values.results import Results
 
+#: The environment variable with the file of the step's summary.
+_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
+#: A limit in bytes below 1 MiB. GitHub does not show a larger summary of a step.
+_SUMMARY_LIMIT: Final = 1_000_000
+#: The smallest room in bytes for a report. With less, its beginning would not be useful.
+_LEAST: Final = 3_000
 #: Seconds for a request, and comments of a page.
 _PATIENCE: Final = 20.0
 _PAGE: Final = 100
 _MOST_PAGES: Final = 50
 _REQUEST: Final = re.compile(r"refs/pull/(\d+)/")
+
+
+def summary_path(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the file of this step's summary. Raise `DataError` outside GitHub Actions."""
+    if not environment.get(_SUMMARY):
+        raise DataError(
+            _SUMMARY,
+            "not set: the word github is for steps of GitHub Actions; elsewhere give PATH.md",
+            code="PL201",
+        )
+    return Path(environment[_SUMMARY])
+
+
+def append_summary(results: Results, path: Path, *, link: str = "") -> None:
+    """Append the report to the summary of a step. Raise `DataError` with a text of one line if the file
+    cannot be written or is full.
+    """
+    try:
+        there = path.stat().st_size if path.exists() else 0
+        if there > _SUMMARY_LIMIT - _LEAST:
+            full = f"holds {there:,} bytes already, and GitHub shows no more than 1 MiB"
+            raise DataError(path, f"{full}; write less in this step", code="PL105")
+        with path.open("a", encoding="utf-8") as file:
+            file.write(markdown_report(results, limit=_SUMMARY_LIMIT - there - 1, link=link) + "\n")
+    except OSError as error:
+        raise DataError(path, f"the summary cannot be written: {error.strerror}", code="PL105") from None
+
+
+def link(rootpath: Path, environment: Mapping[str, str] = os.environ) -> str:
+    """Return the web address of this commit's files below the root folder of the tests; empty outside GitHub
+    Actions.
+    """
+    names = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA", "GITHUB_WORKSPACE")
+    server, repository, commit, workspace = (environment.get(name, "") for name in names)
+    if not (server and repository and commit):
+        return ""
+    root, here = rootpath.resolve(), Path(workspace).resolve() if workspace else rootpath.resolve()
+    below = f"/{root.relative_to(here).as_posix()}" if root != here and root.is_relative_to(here) else ""
+    return f"{server}/{repository}/blob/{commit}{below}"
 
 
 class Thread(NamedTuple):

@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError, error_text
@@ -25,48 +26,6 @@ if TYPE_CHECKING:
 
     Embedding = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 
-#: The number of the lexicographer's files (WordNet's lexnames(5WN)).
-_LEXICOGRAPHERS: Final = 45
-
-
-def is_wordnet(folder: Path) -> bool:
-    """True if the folder itself holds WordNet's files, such as ``/usr/share/wordnet``."""
-    return (folder / "data.noun").is_file()
-
-
-def read_wordnet(folder: Any) -> Any:
-    """Return NLTK's reader of the WordNet in a folder of its search path.
-
-    Debian's package has neither ``lexnames`` nor ``index.sense``. METEOR needs neither: the reader uses the
-    first for names that METEOR never asks for, and the second for other languages. Raise `SpecError` if it
-    cannot be read.
-    """
-    from nltk.corpus.reader.wordnet import WordNetCorpusReader
-
-    class Reader(WordNetCorpusReader):  # type: ignore[misc]  # NLTK has no types
-        def open(self, file: str) -> Any:
-            if file == "lexnames":
-                return io.StringIO("".join(f"{number:02}\t-\t0\n" for number in range(_LEXICOGRAPHERS)))
-            return super().open(file)
-
-        def map_wn(self, version: str = "wordnet") -> None:
-            """Map nothing to another version, because there is no other language."""
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about other languages
-            reader = Reader(folder, None)
-    except (OSError, ValueError, AssertionError) as error:
-        raise SpecError(f"{folder}: is no WordNet: {error_text(error)}", code="PL201") from None
-    weakref.finalize(reader, _close, reader._data_file_map)  # noqa: SLF001  # it leaves its files open
-    return reader
-
-
-def _close(files: dict[str, Any]) -> None:
-    for file in files.values():
-        file.close()
-
-
 #: The highest number of words and signs of a reply that are scored. The time of ROUGE-L grows with the square
 #: of this number.
 _TOKENS: Final = 1000
@@ -74,6 +33,8 @@ _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 _GRAMS: Final = (3, 4, 5)
 _EXTRA: Final = ("nltk", "rouge-score")
 _FOLDER_OF_MODEL: Final = "sentence-transformers"
+#: The number of the lexicographer's files (WordNet's lexnames(5WN)).
+_LEXICOGRAPHERS: Final = 45
 
 
 class TextScorer:
@@ -87,19 +48,23 @@ class TextScorer:
     """
 
     def __init__(self, *, nltk_data: Path | None = None, embedding: str = "", root: Path | str = "") -> None:
-        self._versions = _versions()
+        try:
+            self._versions = ", ".join(f"{name} {metadata.version(name)}" for name in _EXTRA)
+        except metadata.PackageNotFoundError:
+            raise SpecError(
+                "next-text needs the extra text: pip install 'pytest-personalens[text]', or leave next-text"
+                " out (--personalens-kind sentiment,impact)",
+                code="PL305",
+            ) from None
         self._data, self._spec = nltk_data, embedding
         self._embedding = open_embedding(embedding, Path(root)) if embedding else None
         self._one_at_a_time = threading.Lock()
         self.meteor = "meteor" if nltk_data else "meteor-es"
         self.likeness = "sbert" if embedding else "chars"
+        #: The names of its measures, in the order of reports.
+        self.measures = ("rouge1", "rougeL", "bleu", self.meteor, self.likeness)
         if nltk_data is not None:
             _ = self._wordnet, self._split  # missing data is reported before the run asks anything
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """Return the names of its measures, in the order of reports."""
-        return ("rouge1", "rougeL", "bleu", self.meteor, self.likeness)
 
     @property
     def identity(self) -> str:
@@ -119,15 +84,14 @@ class TextScorer:
         with self._one_at_a_time:  # NLTK's reader of WordNet has one file for all
             rouge = self._rouge.score(truth, reply)
             true_tokens, tokens = self._tokens(truth), self._tokens(reply)
-            bleu = sentence_bleu([true_tokens], tokens, smoothing_function=SmoothingFunction().method1)
-            meteor = meteor_score([true_tokens], tokens, wordnet=self._wordnet, alpha=0.9, beta=3, gamma=0.5)
-            return {
-                "rouge1": float(rouge["rouge1"].fmeasure),
-                "rougeL": float(rouge["rougeL"].fmeasure),
-                "bleu": float(bleu),
-                self.meteor: float(meteor),
-                self.likeness: self._alike(truth, reply),
-            }
+            found = (
+                rouge["rouge1"].fmeasure,
+                rouge["rougeL"].fmeasure,
+                sentence_bleu([true_tokens], tokens, smoothing_function=SmoothingFunction().method1),
+                meteor_score([true_tokens], tokens, wordnet=self._wordnet, alpha=0.9, beta=3, gamma=0.5),
+                self._alike(truth, reply),
+            )
+        return dict(zip(self.measures, map(float, found), strict=True))
 
     @cached_property
     def _rouge(self) -> Any:
@@ -158,8 +122,8 @@ class TextScorer:
     @cached_property
     def _wordnet(self) -> Any:
         if self._data is None:
-            return _NoSynonyms()
-        found = self._found("" if is_wordnet(self._data) else "corpora/wordnet")
+            return SimpleNamespace(synsets=lambda *_: [])  # a WordNet without words
+        found = self._found("" if (self._data / "data.noun").is_file() else "corpora/wordnet")
         if found is None:
             raise SpecError(
                 f"{self._data}: has no corpora/wordnet in it, and no data.noun; put NLTK's package wordnet"
@@ -167,7 +131,7 @@ class TextScorer:
                 " for METEOR's stages of exact words and stems alone",
                 code="PL201",
             )
-        return read_wordnet(found)
+        return _read_wordnet(found)
 
     def _found(self, name: str) -> Any:
         """Return a package of NLTK's data, unpacked or not, or None; without a name, the folder itself."""
@@ -191,95 +155,106 @@ class TextScorer:
         return [token for sentence in self._split(text.lower()) for token in words.tokenize(sentence)]
 
     def _alike(self, truth: str, reply: str) -> float:
+        """Return the cosine of two texts. It is 0 if one of them is empty."""
         if self._embedding is None:
-            return _cosine(_grams(truth), _grams(reply))
-        first, second = self._embedding([truth, reply])
-        return _cosine(dict(enumerate(map(float, first))), dict(enumerate(map(float, second))))
+            one, other = _grams(truth), _grams(reply)
+        else:
+            one, other = (Counter(dict(enumerate(v))) for v in self._embedding([truth, reply]))
+        length = math.hypot(*one.values()) * math.hypot(*other.values())
+        return min(1.0, sum(value * other[key] for key, value in one.items()) / length) if length else 0.0
+
+
+def _read_wordnet(folder: Any) -> Any:
+    """Return NLTK's reader of the WordNet in a folder of its search path.
+
+    Debian's package has neither ``lexnames`` nor ``index.sense``. METEOR needs neither: the reader uses the
+    first for names that METEOR never asks for, and the second for other languages. Raise `SpecError` if it
+    cannot be read.
+    """
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    class Reader(WordNetCorpusReader):  # type: ignore[misc]  # NLTK has no types
+        def open(self, file: str) -> Any:
+            if file == "lexnames":
+                return io.StringIO("".join(f"{number:02}\t-\t0\n" for number in range(_LEXICOGRAPHERS)))
+            return super().open(file)
+
+        def map_wn(self, version: str = "wordnet") -> None:
+            """Map nothing to another version, because there is no other language."""
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about other languages
+            reader = Reader(folder, None)
+    except (OSError, ValueError, AssertionError) as error:
+        raise SpecError(f"{folder}: is no WordNet: {error_text(error)}", code="PL201") from None
+    files = reader._data_file_map  # noqa: SLF001  # it leaves its files open
+    weakref.finalize(reader, lambda: [file.close() for file in files.values()])
+    return reader
 
 
 def open_embedding(spec: str, root: Path) -> Embedding:
     """Return the embedding of a spec: ``sentence-transformers:PATH``, or ``module:attribute``.
 
     It maps texts to vectors. The path is that of a folder, and nothing is downloaded. A relative path and a
-    module are in the folder `root`. Raise `SpecError` for an invalid spec.
+    module are in the folder `root`. Raise `SpecError` for an invalid spec, and later unless there is one
+    finite vector for each text.
     """
-    module, colon, attribute = spec.partition(":")
-    if not colon or not attribute:
+    module, _, attribute = spec.partition(":")
+    if not attribute:
         raise SpecError(
             f"embedding: expected sentence-transformers:PATH or module:attribute, not {spec!r}", code="PL307"
         )
     if module == _FOLDER_OF_MODEL:
+        embedding = _sentence_transformer(root, attribute)
+    else:
+        sys.path.insert(0, str(root.resolve()))
         try:
-            return _sentence_transformer(root / Path(attribute).expanduser())
-        except (RuntimeError, ValueError, OSError) as error:  # of an unknown user, with a NUL, too long
-            raise SpecError(f"embedding: {attribute[:100]!r}: {error}", code="PL307") from None
-    sys.path.insert(0, str(root.resolve()))
-    try:
-        embedding = getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # an import may raise anything
-        raise SpecError(
-            f"embedding: cannot take {attribute!r} from {module!r}: {error_text(error)}",
-            code="PL307",
-        ) from None
-    finally:
-        sys.path.pop(0)
+            embedding = getattr(importlib.import_module(module), attribute)
+        except Exception as error:  # an import may raise anything
+            raise SpecError(
+                f"embedding: cannot take {attribute!r} from {module!r}: {error_text(error)}", code="PL307"
+            ) from None
+        finally:
+            sys.path.pop(0)
     if not callable(embedding):
         raise SpecError(f"embedding: {spec!r} cannot be called; it must map texts to vectors", code="PL307")
-    return _check_vectors(embedding, spec)
-
-
-def _check_vectors(embedding: Embedding, spec: str) -> Embedding:
-    """Return the embedding; it raises `SpecError` unless there is one finite vector for each text."""
 
     def vectors(texts: Sequence[str]) -> Sequence[Sequence[float]]:
         try:
-            vectors = [[float(number) for number in vector] for vector in embedding(texts)]
+            found = [[float(number) for number in vector] for vector in embedding(texts)]
         except Exception as error:  # a custom embedding may raise anything
             raise SpecError(f"embedding {spec}: {error_text(error)}", code="PL307") from None
-        alike = len({len(vector) for vector in vectors}) == 1 and len(vectors) == len(texts)
-        if not alike or not all(math.isfinite(number) for vector in vectors for number in vector):
+        alike = len({len(vector) for vector in found}) == 1 and len(found) == len(texts)
+        if not alike or not all(math.isfinite(number) for vector in found for number in vector):
             raise SpecError(
                 f"embedding {spec}: expected one vector of finite numbers for each text", code="PL307"
             )
-        return vectors
+        return found
 
     return vectors
 
 
-class _NoSynonyms:
-    """A WordNet without words."""
-
-    def synsets(self, *_: object) -> list[object]:
-        return []
-
-
-def _sentence_transformer(folder: Path) -> Embedding:
-    if not folder.is_dir():
+def _sentence_transformer(root: Path, path: str) -> Any:
+    try:
+        folder = root / Path(path).expanduser()
+        exists = folder.is_dir()
+    except (RuntimeError, ValueError, OSError) as error:  # of an unknown user, with a NUL, too long
+        raise SpecError(f"embedding: {path[:100]!r}: {error}", code="PL307") from None
+    if not exists:
         raise SpecError(
             f"embedding: {folder} is no folder of a model; download it there, and give its path", code="PL307"
         )
     try:
         from sentence_transformers import SentenceTransformer
+
+        return SentenceTransformer(str(folder), local_files_only=True).encode
     except ImportError:
         raise SpecError(
             "embedding: sentence-transformers is not installed; install it", code="PL305"
         ) from None
-    try:
-        model = SentenceTransformer(str(folder), local_files_only=True)
     except Exception as error:  # the library may raise anything
         raise SpecError(f"embedding: {folder} is no model: {error_text(error)}", code="PL303") from None
-    return _check_vectors(model.encode, str(folder))
-
-
-def _versions() -> str:
-    try:
-        return ", ".join(f"{name} {metadata.version(name)}" for name in _EXTRA)
-    except metadata.PackageNotFoundError:
-        raise SpecError(
-            "next-text needs the extra text: pip install 'pytest-personalens[text]', or leave next-text out"
-            " (--personalens-kind sentiment,impact)",
-            code="PL305",
-        ) from None
 
 
 @once
@@ -296,14 +271,6 @@ def _head(text: str) -> str:
     return text
 
 
-def _grams(text: str) -> Counter[str]:
+def _grams(text: str) -> Counter[Any]:
     line = f" {' '.join(text.lower().split())} "
     return Counter(line[at : at + size] for size in _GRAMS for at in range(len(line) - size + 1))
-
-
-def _cosine(first: Any, second: Any) -> float:
-    """Return the cosine of two vectors as mappings. It is 0 if one of them is empty."""
-    length = math.sqrt(sum(v * v for v in first.values())) * math.sqrt(sum(v * v for v in second.values()))
-    if not length:
-        return 0.0
-    return min(1.0, float(sum(value * second.get(key, 0) for key, value in first.items()) / length))

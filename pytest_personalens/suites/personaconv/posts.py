@@ -15,6 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+#: The texts that replace a removed text.
+MARKERS: Final = frozenset({"[removed]", "[deleted]"})
+_LONGEST_MARKER: Final = max(map(len, MARKERS))
+#: The official code's name for the author of a raw post without one.
+_UNKNOWN_AUTHOR: Final = "UNKNOWN_AUTHOR"
+#: Names that stand for nobody, or for many people together.
+NOBODY: Final = MARKERS | {"", _UNKNOWN_AUTHOR}
+_START: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
 
 class StoredPost(NamedTuple):
     """One entry of a file: its user, the place of its bytes, and its value."""
@@ -51,30 +61,18 @@ def _entries(window: JsonWindow) -> Iterator[StoredPost]:
     if first == "[":
         for start, size, value in window.array():
             named = text_field(value, "author") if isinstance(value, dict) else ""
-            yield StoredPost(named or UNKNOWN_AUTHOR, start, size, value)
+            yield StoredPost(named or _UNKNOWN_AUTHOR, start, size, value)
     elif first == "{":
         for user in window.names():
             if window.peek() != "[":
-                raise DataError(
-                    window.path, "expected a list of posts, as the official data has it", field=user[:80]
-                )
-            for start, size, value in window.array():
-                yield StoredPost(user, start, size, value)
+                problem = "expected a list of posts, as the official data has it"
+                raise DataError(window.path, problem, field=user[:80])
+            for entry in window.array():
+                yield StoredPost(user, *entry)
     else:
         raise window.error("expected an object of author -> posts, or a list of posts")
     if window.peek():
         raise window.error("there is more after its end")
-
-
-#: The texts that replace a removed text.
-MARKERS: Final = frozenset({"[removed]", "[deleted]"})
-_LONGEST_MARKER: Final = max(map(len, MARKERS))
-#: The official code's name for the author of a raw post without one.
-UNKNOWN_AUTHOR: Final = "UNKNOWN_AUTHOR"
-#: Names that stand for nobody, or for many people together.
-NOBODY: Final = MARKERS | {"", UNKNOWN_AUTHOR}
-_START: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 @dataclass(slots=True, eq=False)
@@ -104,14 +102,6 @@ class Comment:
         return visible_text(self.body)
 
     @property
-    def ancestry(self) -> list[Comment]:
-        """Return the comments from the top of its thread down to itself."""
-        comments = [self]
-        while (parent := comments[-1].parent) is not None:
-            comments.append(parent)
-        return comments[::-1]
-
-    @property
     def top(self) -> Comment:
         """Return the first comment of its thread."""
         comment = self
@@ -122,37 +112,27 @@ class Comment:
     @property
     def path(self) -> str:
         """Return the numbers from the top of its thread down, such as ``c1-c4``."""
-        return "-".join(f"c{comment.number}" for comment in self.ancestry)
+        path, comment = f"c{self.number}", self.parent
+        while comment is not None:
+            path, comment = f"c{comment.number}-{path}", comment.parent
+        return path
 
 
 @dataclass(slots=True, eq=False)
 class Post:
-    """One post of `user`, which is the key of the post in the file; `replies` are this user's comments."""
+    """One post of `user`, which is the key of the post in the file; `replies` are this user's comments.
+
+    `author`, `domain` (the subreddit), `title` and `content` are empty if the post has none.
+    """
 
     user: str
     raw: Mapping[str, Any]
     comments: tuple[Comment, ...]
     replies: tuple[Comment, ...]
-
-    @property
-    def author(self) -> str:
-        """Return the author that the post itself names, or an empty text."""
-        return text_field(self.raw, "author")
-
-    @property
-    def domain(self) -> str:
-        """Return the subreddit, or an empty text if it names none."""
-        return text_field(self.raw, "__sub__")
-
-    @property
-    def title(self) -> str:
-        """Return the title, or an empty text if it has none."""
-        return text_field(self.raw, "title")
-
-    @property
-    def content(self) -> str:
-        """Return the text; a link has none."""
-        return text_field(self.raw, "content")
+    author: str
+    domain: str
+    title: str
+    content: str
 
     @property
     def text(self) -> str:
@@ -190,13 +170,20 @@ def read_post(user: str, raw: Mapping[str, Any]) -> Post:
                     break
         else:
             waiting.pop()
-    return Post(user, raw, tuple(comments), tuple([c for c in comments if c.author == user]))
+    replies = tuple([c for c in comments if c.author == user])
+    texts = [text_field(raw, name) for name in ("author", "__sub__", "title", "content")]
+    return Post(user, raw, tuple(comments), replies, *texts)
 
 
 def text_field(raw: Mapping[str, Any], name: str) -> str:
     """Return the text under the name, or an empty text."""
     value = raw.get(name)
     return value if isinstance(value, str) else ""
+
+
+def _list_in(raw: Mapping[str, Any], name: str) -> list[object]:
+    value = raw.get(name)
+    return value if isinstance(value, list) else []
 
 
 def visible_text(body: str | None) -> str:
@@ -230,6 +217,6 @@ def finite(score: object) -> int | float | None:
         return None
 
 
-def _list_in(raw: Mapping[str, Any], name: str) -> list[object]:
-    value = raw.get(name)
-    return value if isinstance(value, list) else []
+def label_of(score: float | None) -> str:
+    """Return the class of a score; no score is negative."""
+    return "positive" if (score or 0) > 0 else "negative"

@@ -7,7 +7,9 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Mapping
+from contextlib import suppress
 from fractions import Fraction
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import short_repr
@@ -21,46 +23,11 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.evaluation import Answer
     from pytest_personalens.core.judging.measure import Exact
     from pytest_personalens.core.judging.metric import Row
-    from pytest_personalens.suites.personaconv.predictions import Kind, ProtocolName
-
 
 POSITIVE: Final = "positive"
 NEGATIVE: Final = "negative"
 #: Class -> the other class.
 OTHER: Final = {POSITIVE: NEGATIVE, NEGATIVE: POSITIVE}
-
-
-def log_error(truth: float, answer: float) -> float:
-    """Return the distance, 0 or more, of two numbers on a logarithmic scale that keeps their signs."""
-    return abs(_signed_log(answer) - _signed_log(truth))
-
-
-def largest_share(truths: Sequence[float], answers: Sequence[float]) -> tuple[int, float] | None:
-    """Return the place of the largest squared error and its share of the total, or None without errors."""
-    errors = [float(answer) - float(truth) for truth, answer in zip(truths, answers, strict=True)]
-    most = max(map(abs, errors), default=0.0)
-    if not most:
-        return None
-    squares = [(error / most) ** 2 for error in errors]  # so that none overflows
-    place = max(range(len(squares)), key=squares.__getitem__)
-    return place, squares[place] / sum(squares)
-
-
-def best_of(candidates: Sequence[Sequence[float]]) -> tuple[float | None, float | None]:
-    """Return the mean of each item's best value, with zeros and, as the scripts of GPT do, without them."""
-    best = [max(values) for values in candidates if values]
-    return mean(best), mean([value for value in best if value])
-
-
-def mean(values: Sequence[float]) -> float | None:
-    """Return the mean, or None of nothing."""
-    return math.fsum(values) / len(values) if values else None
-
-
-def _signed_log(number: float) -> float:
-    return math.copysign(math.log1p(abs(number)), number)
-
-
 _THOUGHT: Final = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 #: Marks that may surround an answer: fences, quotes and emphasis.
 _FENCE: Final = re.compile(r"\A```\w*\s*\n(.*?)\n?\s*```\Z", re.DOTALL)
@@ -85,80 +52,53 @@ class Reading(NamedTuple):
         return self.value is not None
 
 
-def read_answer(reply: object, kind: Kind, protocol: ProtocolName = "fixed") -> Reading:
+def read_answer(reply: object, kind: str, protocol: str = "fixed") -> Reading:
     """Return the answer in a reply.
 
     A reply is a text, a mapping with ``answer``, or a text that is such an object as JSON. With ``fixed``,
     the answer is exactly one class or exactly one finite number. Fences, quotes, emphasis, thoughts and a
     closing full stop are ignored. With ``official``, the answer is that of the live scripts.
     """
-    answer = _answer_in(reply)
-    if isinstance(answer, Reading):
-        return answer
+    answer, official = reply, protocol == "official"
+    if isinstance(reply, str) and reply.lstrip()[:1] == "{":
+        with suppress(ValueError, RecursionError):
+            content = json.loads(reply)
+            answer = content.get("answer", reply) if isinstance(content, dict) else reply
+    elif isinstance(reply, Mapping):
+        if "answer" not in reply:
+            return _unread("a mapping without 'answer'", dict(reply))
+        answer = reply["answer"]
+    elif not isinstance(reply, str):
+        return _unread("no text", reply)
     if isinstance(answer, bool) or not isinstance(answer, str | int | float):
         return _unread("no text or number", answer)
     text = str(answer)
     if kind == "next-text":
-        return _read_text(text, protocol)
-    return _READERS[protocol, kind](text[:_LONGEST])
+        cleaned = clean(text if official else _THOUGHT.sub("", text)).strip()
+        return Reading(cleaned) if cleaned else _unread("no text", text)
+    text = text[:_LONGEST]
+    bare = text.strip() if official else _bare(text)
+    if kind == "sentiment":
+        problem = "not exactly positive or negative" if official else "neither positive nor negative alone"
+        return Reading(bare.lower()) if bare.lower() in OTHER else _unread(problem, text)
+    number = _live_number(bare) if official else _number(bare)
+    if number is None:
+        return _unread("no finite number" if official else "not exactly one number", text)
+    return Reading(number)
 
 
-def _answer_in(reply: object) -> object:
-    """Return the answer of a mapping, or of a JSON text with one, or an unread `Reading`."""
-    if isinstance(reply, str):
-        if reply.lstrip()[:1] != "{":
-            return reply
-        try:
-            content = json.loads(reply)
-        except (ValueError, RecursionError):
-            return reply
-        return content["answer"] if isinstance(content, dict) and "answer" in content else reply
-    if not isinstance(reply, Mapping):
-        return _unread("no text", reply)
-    return reply["answer"] if "answer" in reply else _unread("a mapping without 'answer'", dict(reply))
+def _number(text: str) -> float | None:
+    number = float(text.replace(",", "").replace("\u2212", "-")) if _NUMBER.fullmatch(text) else math.inf
+    return number if math.isfinite(number) else None
 
 
-def _read_text(text: str, protocol: ProtocolName) -> Reading:
-    cleaned = clean(text if protocol == "official" else _THOUGHT.sub("", text)).strip()
-    return Reading(cleaned) if cleaned else _unread("no text", text)
-
-
-def _fixed_label(text: str) -> Reading:
-    bare = _bare(text).lower()
-    return Reading(bare) if bare in OTHER else _unread("neither positive nor negative alone", text)
-
-
-def _fixed_number(text: str) -> Reading:
-    bare = _bare(text)
-    if _NUMBER.fullmatch(bare):
-        number = float(bare.replace(",", "").replace("\u2212", "-"))
-        if math.isfinite(number):
-            return Reading(number)
-    return _unread("not exactly one number", text)
-
-
-def _live_label(text: str) -> Reading:
-    label = text.strip().lower()
-    return Reading(label) if label in OTHER else _unread("not exactly positive or negative", text)
-
-
-def _live_number(text: str) -> Reading:
+def _live_number(text: str) -> float | None:
+    """Return a text as a number, or the last number in it."""
     try:
-        number = float(text.strip())
+        number = float(text)
     except ValueError:
-        numbers = _LIVE_NUMBER.findall(text)
-        if not numbers:
-            return _unread("no number", text)
-        number = float(numbers[-1])
-    return Reading(number) if math.isfinite(number) else _unread("no finite number", text)
-
-
-_READERS: Final = {
-    ("fixed", "sentiment"): _fixed_label,
-    ("fixed", "impact"): _fixed_number,
-    ("official", "sentiment"): _live_label,
-    ("official", "impact"): _live_number,
-}
+        number = float((_LIVE_NUMBER.findall(text) or [math.inf])[-1])
+    return number if math.isfinite(number) else None
 
 
 def _bare(text: str) -> str:
@@ -173,12 +113,35 @@ def _unread(problem: str, reply: object) -> Reading:
     return Reading(None, f"{problem}: {clean(short_repr(reply, _SHOWN))}")
 
 
-def _names(name: str, title: str) -> MeasureNames:
-    return MeasureNames(name, title, title, title, title, title)
+def log_error(truth: float, answer: float) -> float:
+    """Return the distance, 0 or more, of two numbers on a logarithmic scale that keeps their signs."""
+    return abs(_signed_log(answer) - _signed_log(truth))
 
 
-def _text(name: str, title: str, low: int = 0) -> Measure:
-    return Measure(name, _names(name, title), low=low, grid=Fraction(1, 1000), kinds=("next-text",))
+def _signed_log(number: float) -> float:
+    return math.copysign(math.log1p(abs(number)), number)
+
+
+def largest_share(truths: Sequence[float], answers: Sequence[float]) -> tuple[int, float] | None:
+    """Return the place of the largest squared error and its share of the total, or None without errors."""
+    errors = [abs(answer - truth) for truth, answer in zip(truths, answers, strict=True)]
+    most = max(errors, default=0.0)
+    if not most:
+        return None
+    squares = [(error / most) ** 2 for error in errors]  # so that none overflows
+    return errors.index(most), 1 / sum(squares)
+
+
+def best_of(candidates: Sequence[Sequence[float]]) -> tuple[float | None, float | None]:
+    """Return the mean of each item's best value, with zeros and, as the scripts of GPT do, without them."""
+    best = [max(values) for values in candidates if values]
+    filled = [value for value in best if value]
+    return fmean(best) if best else None, fmean(filled) if filled else None
+
+
+def _measure(name: str, title: str, *, kind: str = "next-text", grid: int = 1000, **more: Any) -> Measure:
+    names = MeasureNames(name, title, title, title, title, title)
+    return Measure(name, names, grid=Fraction(1, grid), kinds=(kind,), **more)
 
 
 CORRECT: Final = Measure(
@@ -186,20 +149,14 @@ CORRECT: Final = Measure(
     MeasureNames("correct", "Accuracy", "accuracy", "correct", "accuracy", "acc"),
     kinds=("sentiment",),
 )
-LOG_ERROR: Final = Measure(
-    "log-error",
-    _names("log-error", "log error"),
-    high=None,
-    grid=Fraction(1, 100),
-    better="low",
-    kinds=("impact",),
-)
-ROUGE1: Final = _text("rouge1", "ROUGE-1")
-METEOR: Final = _text("meteor", "METEOR")
-METEOR_ES: Final = _text("meteor-es", "METEOR-es")
-SBERT: Final = _text("sbert", "SBERT", low=-1)
-CHARS: Final = _text("chars", "chars")
-TEXTS: Final = (ROUGE1, _text("rougeL", "ROUGE-L"), _text("bleu", "BLEU"), METEOR, METEOR_ES, SBERT, CHARS)
+LOG_ERROR: Final = _measure("log-error", "log error", kind="impact", grid=100, high=None, better="low")
+ROUGE1: Final = _measure("rouge1", "ROUGE-1")
+METEOR: Final = _measure("meteor", "METEOR")
+METEOR_ES: Final = _measure("meteor-es", "METEOR-es")
+SBERT: Final = _measure("sbert", "SBERT", low=-1)
+CHARS: Final = _measure("chars", "chars")
+_ROUGE_L, _BLEU = _measure("rougeL", "ROUGE-L"), _measure("bleu", "BLEU")
+TEXTS: Final = (ROUGE1, _ROUGE_L, _BLEU, METEOR, METEOR_ES, SBERT, CHARS)
 #: In the order of tables.
 MEASURES: Final = (CORRECT, LOG_ERROR, *TEXTS)
 
@@ -263,9 +220,7 @@ def _median_without(ordered: Sequence[Exact], place: int) -> Exact:
     left = len(ordered) - 1
     if not left:
         return ordered[place]
-    high = left // 2
-    low = high if left % 2 else high - 1
-    lower, upper = ordered[low + (low >= place)], ordered[high + (high >= place)]
+    lower, upper = (ordered[at + (at >= place)] for at in ((left - 1) // 2, left // 2))
     return lower if lower == upper else Fraction(lower + upper) / 2
 
 
