@@ -41,10 +41,10 @@ from pytest_personalens.reports.terminal.transcript import failure_lines, gate_f
 from pytest_personalens.reports.write_reports import Files, WrittenFiles, check_files, write_files
 from pytest_personalens.results.comparison.baseline import baseline_of, read_baseline, terms_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline, setup_differences
-from pytest_personalens.results.reasons.reasons import attach_earlier
 from pytest_personalens.results.reasons.why_gates_failed import explanations
 from pytest_personalens.results.shards import last_run, read_computed, read_shards
 from pytest_personalens.results.shards import merge as merge_shards
+from pytest_personalens.results.summarize import attach_earlier
 from pytest_personalens.results.values.results import read_results
 from pytest_personalens.results.wording import count
 

@@ -15,7 +15,7 @@ from pytest_personalens.core.options.option_table import MANNER
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.stats.resampling import bootstrap_of_sums
-from pytest_personalens.results.values.figures import Figure, Slice, SliceFigure
+from pytest_personalens.results.values.figures import Figure, Group, Slice, SliceFigure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -185,6 +185,20 @@ def _estimate_over(
     found = interval(users, dimension.low, dimension.high, dimension.grid) if ends else None
     low, high = found or (None, None)
     return Estimate(fmean(means.values()), low, high, len(means), dialogues, len(users))
+
+
+def group(name: str, items: Sequence[Item], suite: Suite, *, whole: bool = False) -> Group:
+    """Return the figures of some items; only a `whole` run or control gets intervals, which take time."""
+    found = {m.value: (estimate(items, m, ends=whole), m.better) for m in suite.measures}
+    found |= {m.name: (figure_of(m, items, ends=whole), m.better) for m in suite.metrics if m.of is not None}
+    figures = {name: e.figure(better) for name, (e, better) in found.items() if e.dialogues}
+    return Group(name=name, items=len(items), scored=sum(i.evaluation.scored for i in items), figures=figures)
+
+
+def by_kind(items: Sequence[Item], suite: Suite) -> tuple[Group, ...]:
+    present = {i.evaluation.kind for i in items}
+    kinds = [kind for kind in suite.kinds if kind in present]
+    return tuple(group(k, [i for i in items if i.evaluation.kind == k], suite) for k in kinds)
 
 
 #: A group with fewer users on either side is not compared: one user would decide.

@@ -30,11 +30,10 @@ from pytest_personalens.plugin.reporting.reported import (
 )
 from pytest_personalens.plugin.running.keys import RUN, STOPPED
 from pytest_personalens.reports.write_reports import WrittenFiles
-from pytest_personalens.results.conclusion import conclude
 from pytest_personalens.results.gates.check import judge_gate
 from pytest_personalens.results.gates.gate_expressions import with_groups
 from pytest_personalens.results.shards import keep_last
-from pytest_personalens.results.summarize import summarize, with_drift
+from pytest_personalens.results.summarize import conclude, summarize, with_drift
 from pytest_personalens.results.values.results import Results, provenance_of
 
 if TYPE_CHECKING:
