@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_personalens.agents.by_model.model_agents import ModelAgents
 from pytest_personalens.agents.checked import AgentRole, JudgeByReading, offered
 from pytest_personalens.core.errors import PersonalensError, RecordError, SpecError, Stopped, error_text
-from pytest_personalens.core.judging.criteria import ALL_CRITERIA
-from pytest_personalens.core.judging.measure import get_measure
+from pytest_personalens.core.judging.measure import ALL_CRITERIA, get_measure
 from pytest_personalens.core.judging.usage import price_of
 from pytest_personalens.core.scenario import Context, Situation
 from pytest_personalens.core.suite import get_suite

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 import pytest
 
-from pytest_personalens.core.text.error_codes import with_code
+from pytest_personalens.core.errors import with_code
 from pytest_personalens.plugin.pytest_internals import Failed, failed_at, terminal_width
 from pytest_personalens.plugin.running.keys import STOPPED, is_worker
 

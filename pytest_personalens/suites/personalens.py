@@ -14,7 +14,7 @@ from pytest_personalens.core.judging.dimensions import (
     READINGS,
     Dimension,
 )
-from pytest_personalens.core.judging.metric import Metric
+from pytest_personalens.core.judging.measure import Metric
 from pytest_personalens.core.scenario import DOMAINS, BaseScenario, Context, Scenario
 from pytest_personalens.core.suite import Control, Suite
 from pytest_personalens.core.suite_names import FIRST_SUITE

@@ -1,12 +1,57 @@
-"""The pieces of streams: chunks of OpenAI's protocol, and events of Anthropic, the Responses API, Bedrock and
-the AI SDK.
+"""What services send of an answer: why it ended, and the pieces of a stream, chunks of OpenAI's protocol or
+events of Anthropic, the Responses API, Bedrock and the AI SDK.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from pytest_personalens.core.dialogue.message import field, has
+
+#: "end": the model had said all. "tool": it called a tool. "length": a limit of tokens cut it off. "refusal":
+#: the model would not answer. "filter": a filter of the provider stopped it. "error": it is malformed, or its
+#: stream broke off.
+End = Literal["end", "length", "refusal", "filter", "error", "tool"]
+#: The words of OpenAI, Azure, Mistral, DeepSeek, vLLM, Gemini, Anthropic, Ollama and Bedrock. Any other word
+#: is "end".
+_ENDS: Final[dict[End, str]] = {
+    "tool": "tool_calls tool_use tool_call function_call",
+    "length": "length max_tokens model_length max_output_tokens model_context_window_exceeded",
+    "refusal": "refusal",
+    "filter": "content_filter content_filtered guardrail_intervened content-filter safety recitation"
+    " blocklist prohibited_content spii sensitive",
+    "error": "error abort cancelled failed broken_off insufficient_system_resource malformed_model_output"
+    " malformed_tool_use malformed_function_call",
+}
+#: Our word for a stream that stops without saying that it is at its end.
+BROKEN_OFF: Final = "broken_off"
+_WINDOW: Final = "model_context_window_exceeded"
+
+
+def end_of(word: object) -> End:
+    """Return why an answer ended, from a service's own word for it, in any case.
+
+    >>> end_of("MAX_TOKENS")
+    'length'
+    """
+    return next((end for end, words in _ENDS.items() if str(word).lower() in words.split()), "end")
+
+
+def cut_text(end: End, word: str, tokens: int) -> str:
+    """Return how an answer was cut or spoilt, such as "cut off at 4,000 tokens"; empty if it is whole.
+
+    `word` is the service's own word, `tokens` the limit if it is known.
+    """
+    if end == "length" and word.lower() == _WINDOW:
+        return "cut off: the model's context window is full"
+    if end == "length":
+        return f"cut off at {tokens:,} tokens" if tokens else "cut off at the limit of tokens"
+    if end == "filter":
+        return f"stopped by a content filter ({word})"
+    if end == "error" and word == BROKEN_OFF:
+        return "broken off: its stream stopped without an end"
+    return f"spoilt by an error of the model ({word})" if end == "error" else ""
+
 
 #: The events that begin a part, hold some of it, or are about something else, by the beginning of their type.
 _EVENTS: Final = (
@@ -18,13 +63,8 @@ _TEXTS: Final = ("response.output_text.delta", "response.refusal.delta", "text-d
 _LAST: Final = ("message_stop", "response.completed", "response.incomplete", "finish")
 #: Bedrock's stream names the kind of an event by its only key.
 _BEDROCK: Final = (
-    "messageStart",
-    "contentBlockStart",
-    "contentBlockDelta",
-    "contentBlockStop",
-    "messageStop",
-    "metadata",
-)
+    "messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata",
+)  # fmt: skip
 
 
 class Delta(NamedTuple):

@@ -1,4 +1,4 @@
-"""Decides where files may be written, so that none replaces another's, or one that the run reads."""
+"""Where files may be written, so that none replaces another's or one that the run reads; the user's cache."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.files.links import refuse_links
+from pytest_personalens.core.files.links import refuse_links, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -111,3 +111,17 @@ def _written_before(path: Path, kind: str) -> bool:
     except OSError:
         return False
     return bool(_OURS.get(kind, _JSON).search(head))
+
+
+def cache_folder() -> Path:
+    """Return ``$PERSONALENS_CACHE_DIR`` or one in the user's cache; raise `RuntimeError` without a home."""
+    if own := os.environ.get("PERSONALENS_CACHE_DIR"):
+        return Path(own)
+    shared = os.environ.get("XDG_CACHE_HOME")
+    return (Path(shared) if shared else Path.home() / ".cache") / "pytest-personalens"
+
+
+def write_cached(file: Path, content: bytes) -> None:
+    """Write a file of the cache folder, which is created if it is missing; raise `OSError` if that fails."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, content)

@@ -6,9 +6,8 @@ import difflib
 import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pytest_personalens.core.judging.criteria import name_of
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.measure import CRITERION
+from pytest_personalens.core.judging.measure import CRITERION, name_of
 from pytest_personalens.core.text.parse import BILLION
 
 if TYPE_CHECKING:

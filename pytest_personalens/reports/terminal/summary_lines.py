@@ -14,8 +14,14 @@ from pytest_personalens.reports.content.findings import (
     findings_of,
     tasks_read_as_failed,
 )
-from pytest_personalens.reports.content.kind_tables import slice_tables, slices_note
 from pytest_personalens.reports.content.markup import figure, name_column, short_line
+from pytest_personalens.reports.content.result_tables import (
+    domain_table,
+    kind_tables,
+    slice_tables,
+    slices_note,
+    source_lines,
+)
 from pytest_personalens.reports.content.why_items_failed import said_by_judge, why
 from pytest_personalens.results.gates.since_baseline import latency_change_text
 from pytest_personalens.results.reasons.reasons import broken_limits, costs_of
@@ -38,6 +44,7 @@ from pytest_personalens.results.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from pytest_personalens.reports.content.markup import Table
     from pytest_personalens.results.values.figures import (
         Comparison,
         ControlFigures,
@@ -282,17 +289,21 @@ def _gates_tell_all(results: Results) -> bool:
 
 
 def _kinds(results: Results, *, domains: bool, short: bool, verbose: bool) -> Iterator[str]:
-    from pytest_personalens.reports.content.kind_tables import (
-        domain_table,
-        kind_tables,
-        source_lines,
-        table_lines,
-    )
-
-    yield from table_lines(kind_tables(results))
+    for table in kind_tables(results):
+        yield from _kind_lines(table)
     if domains and results.domains and (not short or len(results.domains) <= _MOST_IN_SHORT):
         yield from domain_table(results).lines()
     yield from source_lines(results)
+
+
+def _kind_lines(table: Table) -> Iterator[str]:
+    """The figures of a kind: the run's own, then each control with the lift over it."""
+    title = (table.title, *table.header[1:])
+    for name, own, *controls in (title, *((f"  {name}", *cells) for name, *cells in table.rows)):
+        pairs = zip(controls[::2], controls[1::2], strict=True)
+        cells = "".join(f"{value:>11}  {lift:17}" for value, lift in pairs)
+        yield f"{name:30}{own:>10}{cells}".rstrip()
+    yield from (f"  {note}" for note in table.notes)
 
 
 def _notes(

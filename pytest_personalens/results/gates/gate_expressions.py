@@ -6,8 +6,8 @@ import difflib
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.judging.criteria import ALL_CRITERIA, NEEDS_MODEL
 from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.measure import ALL_CRITERIA, NEEDS_MODEL
 from pytest_personalens.core.options.gate import (
     CRITERION_GATE,
     LATENCY_P95,
