@@ -13,9 +13,9 @@ from pytest_personalens.agents.checked import AgentRole, JudgeByReading, offered
 from pytest_personalens.core.errors import PersonalensError, RecordError, SpecError, Stopped, error_text
 from pytest_personalens.core.judging.measure import ALL_CRITERIA, get_measure
 from pytest_personalens.core.judging.usage import price_of
+from pytest_personalens.core.options.option_table import judge_specs
 from pytest_personalens.core.scenario import Context, Situation
 from pytest_personalens.core.suite import get_suite
-from pytest_personalens.core.text.parse import judge_specs
 from pytest_personalens.engine.assistant.assistant import (
     WITHOUT_CONTEXT,
     EventLoop,

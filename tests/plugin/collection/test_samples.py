@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_personalens.core.text.parse import ALL
+from pytest_personalens.core.options.option_table import ALL
 from pytest_personalens.datasets import OFFICIAL_SAMPLES, draw, open_dataset
 from tests.support.repository import Repository
 
