@@ -10,7 +10,7 @@ from pytest_personalens.core.judging.verdict import UserFault
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.agents.embedded.reader.facts_of_statement import Finding
+    from pytest_personalens.agents.embedded.reader.fact_readings import Finding
     from pytest_personalens.agents.embedded.reader.statements import Statement
     from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.dialogue.message import Message
@@ -65,7 +65,7 @@ def _contradictions(scenario: Scenario, messages: Sequence[Message]) -> Iterator
     if not scenario.task.facts or not turns:
         return
     # A replay rarely gets here, and these imports would slow it down.
-    from pytest_personalens.agents.embedded.reader.facts_of_statement import Facts, is_taste
+    from pytest_personalens.agents.embedded.reader.fact_readings import Facts, is_taste
     from pytest_personalens.agents.embedded.reader.statements import pieces
     from pytest_personalens.agents.embedded.reader.text import mentions, plain
     from pytest_personalens.agents.embedded.reader.typed_values import values
@@ -150,7 +150,7 @@ def _ending(scenario: Scenario, dialogue: Dialogue) -> Iterator[UserFault]:
     # A replay rarely gets here, and these imports would slow it down.
     from pytest_personalens.agents.embedded.judge.parts import read_parts
     from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
-    from pytest_personalens.agents.embedded.reader.facts_of_statement import is_taste
+    from pytest_personalens.agents.embedded.reader.fact_readings import is_taste
 
     until = Reading(scenario, dialogue.model_copy(update={"messages": messages[: last + 1]}))
     now = [s for s in until.said if s.turn == last]

@@ -14,27 +14,14 @@ from pytest_personalens.core.dialogue.message import field, has
 End = Literal["end", "length", "refusal", "filter", "error", "tool"]
 #: The words of OpenAI, Azure, Mistral, DeepSeek, vLLM, Gemini, Anthropic, Ollama and Bedrock. Any other word
 #: is "end".
-_ENDS: Final[dict[str, End]] = {
-    **dict.fromkeys(("tool_calls", "tool_use", "tool_call", "function_call"), "tool"),
-    **dict.fromkeys(
-        ("length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded"),
-        "length",
-    ),
+_ENDS: Final[dict[End, str]] = {
+    "tool": "tool_calls tool_use tool_call function_call",
+    "length": "length max_tokens model_length max_output_tokens model_context_window_exceeded",
     "refusal": "refusal",
-    **dict.fromkeys(
-        (
-            *("content_filter", "content_filtered", "guardrail_intervened", "content-filter", "safety"),
-            *("recitation", "blocklist", "prohibited_content", "spii", "sensitive"),
-        ),
-        "filter",
-    ),
-    **dict.fromkeys(
-        (
-            *("error", "abort", "cancelled", "failed", "broken_off", "insufficient_system_resource"),
-            *("malformed_model_output", "malformed_tool_use", "malformed_function_call"),
-        ),
-        "error",
-    ),
+    "filter": "content_filter content_filtered guardrail_intervened content-filter safety recitation"
+    " blocklist prohibited_content spii sensitive",
+    "error": "error abort cancelled failed broken_off insufficient_system_resource malformed_model_output"
+    " malformed_tool_use malformed_function_call",
 }
 #: Our word for a stream that stops without saying that it is at its end.
 BROKEN_OFF: Final = "broken_off"
@@ -47,7 +34,7 @@ def end_of(word: object) -> End:
     >>> end_of("MAX_TOKENS")
     'length'
     """
-    return _ENDS.get(str(word).lower(), "end")
+    return next((end for end, words in _ENDS.items() if str(word).lower() in words.split()), "end")
 
 
 def cut_text(end: End, word: str, tokens: int) -> str:
@@ -76,13 +63,8 @@ _TEXTS: Final = ("response.output_text.delta", "response.refusal.delta", "text-d
 _LAST: Final = ("message_stop", "response.completed", "response.incomplete", "finish")
 #: Bedrock's stream names the kind of an event by its only key.
 _BEDROCK: Final = (
-    "messageStart",
-    "contentBlockStart",
-    "contentBlockDelta",
-    "contentBlockStop",
-    "messageStop",
-    "metadata",
-)
+    "messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata",
+)  # fmt: skip
 
 
 class Delta(NamedTuple):

@@ -131,7 +131,8 @@ class Evaluation(Sparse):
 
     def score(self, dimension: Measure) -> Score | None:
         """Return the score on `dimension`, or None if there is none."""
-        return next((v.score for v in self.verdicts if v.dimension == dimension), None)
+        found = [v.score for v in self.verdicts if v.dimension == dimension]
+        return found[0] if found else None
 
     @property
     def task_completed(self) -> bool | None:

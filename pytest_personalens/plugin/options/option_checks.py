@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.options.option_table import BY_KEY, OPTIONS
-from pytest_personalens.core.text.parse import list_parts, size_text
+from pytest_personalens.core.options.option_table import BY_KEY, OPTIONS, list_parts, size_text
 from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.pytest_internals import overridden_keys, written_keys
 

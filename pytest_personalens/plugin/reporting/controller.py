@@ -10,8 +10,7 @@ import pytest
 
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT
-from pytest_personalens.core.options.option_table import BY_KEY, keys_of
-from pytest_personalens.core.text.parse import ALL, size_text
+from pytest_personalens.core.options.option_table import ALL, BY_KEY, keys_of, size_text
 from pytest_personalens.core.text.redaction import redact
 from pytest_personalens.engine.assistant.team_fixtures import origin
 from pytest_personalens.plugin.input_errors import errors_in_one_line

@@ -16,7 +16,7 @@ from pytest_personalens.core.options.gate import (
     is_metric,
     measure_of,
 )
-from pytest_personalens.core.text.parse import judge_specs
+from pytest_personalens.core.options.option_table import judge_specs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, sentences, stems
-from pytest_personalens.agents.embedded.reader.written_forms import NUMBER_WORD, number
+from pytest_personalens.agents.embedded.reader.typed_values import NUMBER_WORD, number
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.measure import Answer

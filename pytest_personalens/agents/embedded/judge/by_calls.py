@@ -7,11 +7,10 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.agents.embedded.judge.parts import VERBS, deeds_of, may_do, names_in
-from pytest_personalens.agents.embedded.reader.facts_of_statement import is_taste
+from pytest_personalens.agents.embedded.reader.fact_readings import is_taste
 from pytest_personalens.agents.embedded.reader.statements import DONE, FIRM
 from pytest_personalens.agents.embedded.reader.text import content, fold, stem, stems
-from pytest_personalens.agents.embedded.reader.typed_values import values
-from pytest_personalens.agents.embedded.reader.written_forms import PERSONS, Day, Time
+from pytest_personalens.agents.embedded.reader.typed_values import PERSONS, Day, Time, values
 from pytest_personalens.core.dialogue.tool_calls import Call, call_line, calls_of
 
 if TYPE_CHECKING:
@@ -19,9 +18,9 @@ if TYPE_CHECKING:
 
     from pytest_personalens.agents.embedded.judge.parts import PartReading
     from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
-    from pytest_personalens.agents.embedded.reader.facts_of_statement import Finding
+    from pytest_personalens.agents.embedded.reader.fact_readings import Finding
     from pytest_personalens.agents.embedded.reader.statements import Statement
-    from pytest_personalens.agents.embedded.reader.written_forms import Value
+    from pytest_personalens.agents.embedded.reader.typed_values import Value
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.dialogue.state import StoredRecord
     from pytest_personalens.core.facts import Clock

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from pytest_personalens.agents.embedded.judge.by_calls import Action, of_record
 from pytest_personalens.agents.embedded.judge.parts import VERBS, deeds_of, may_do
-from pytest_personalens.agents.embedded.reader.facts_of_statement import (
+from pytest_personalens.agents.embedded.reader.fact_readings import (
     MOST,
     Facts,
     Finding,
@@ -17,8 +17,7 @@ from pytest_personalens.agents.embedded.reader.facts_of_statement import (
     within_limit,
 )
 from pytest_personalens.agents.embedded.reader.text import content, plain, stems
-from pytest_personalens.agents.embedded.reader.typed_values import TYPED, said_in, values
-from pytest_personalens.agents.embedded.reader.written_forms import Value
+from pytest_personalens.agents.embedded.reader.typed_values import TYPED, Value, said_in, values
 from pytest_personalens.core.dialogue.state import facts_at, stored_records
 from pytest_personalens.core.facts import RANGE
 from pytest_personalens.datasets.world.written import say

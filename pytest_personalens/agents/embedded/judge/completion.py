@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.agents.embedded.judge.by_calls import Calls, actions, of_record
 from pytest_personalens.agents.embedded.judge.by_state import StoredWork
 from pytest_personalens.agents.embedded.judge.parts import read_parts
-from pytest_personalens.agents.embedded.reader.facts_of_statement import is_taste
+from pytest_personalens.agents.embedded.reader.fact_readings import is_taste
 from pytest_personalens.core.dialogue.state import stored_records
 from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.judging.dimensions import NEEDS_FACTS, NO_FACTS

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded.reader.facts_of_statement import is_taste
+from pytest_personalens.agents.embedded.reader.fact_readings import is_taste
 from pytest_personalens.agents.embedded.reader.statements import DONE
 from pytest_personalens.agents.embedded.reader.text import content, fold, names, stem
-from pytest_personalens.agents.embedded.reader.typed_values import TYPED, said_in
-from pytest_personalens.agents.embedded.reader.written_forms import is_day_word
+from pytest_personalens.agents.embedded.reader.typed_values import TYPED, is_day_word, said_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

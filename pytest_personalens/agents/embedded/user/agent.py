@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded.judge.parts import read_parts
 from pytest_personalens.agents.embedded.judge.read_dialogue import Reading, broken_limits
-from pytest_personalens.agents.embedded.reader.facts_of_statement import MOST, is_taste
+from pytest_personalens.agents.embedded.reader.fact_readings import MOST, is_taste
 from pytest_personalens.agents.embedded.reader.statements import FIRM, Statement
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, plain
 from pytest_personalens.agents.embedded.user import voice
