@@ -159,19 +159,13 @@ class _Needs:
         scenario, self._messages = reading.scenario, reading.messages
         self.scenario = scenario
         task = scenario.task
+        held = (item for types in scenario.preferences.values() for item in types.items())
         data = (
-            task.intent,
-            task.goal,
-            task.description,
+            *(task.intent, task.goal, task.description),
             *(word for part in task.parts for word in (part.text, *part.words)),
             *(word for fact in task.facts for word in (fact.what, *fact.right, fact.says)),
             *(word for thing in task.things for word in (thing.what, thing.record)),
-            *(
-                v
-                for types in scenario.preferences.values()
-                for name, vs in types.items()
-                for v in (name, *vs)
-            ),
+            *(word for name, values in held for word in (name, *values)),
             *scenario.summaries.values(),
             *(word for limit in scenario.limits for word in (limit.kind, limit.name, limit.text)),
             *scenario.situation.known.values(),
