@@ -68,9 +68,8 @@ def columns(config: pytest.Config) -> int:
 
 def show_failure(config: pytest.Config, report: pytest.TestReport, failed: ItemFailed) -> None:
     """Make the report of a failed item what ``--tb`` asks for."""
-    style = traceback_style(config)
-    lines = [] if style == "line" else failed.failure.lines(columns(config), style == "short")
-    failure = failed.failure
+    failure, style = failed.failure, traceback_style(config)
+    lines = [] if style == "line" else failure.lines(columns(config), style == "short")
     failed_at(
         report, lines, failure.headline, brief=style == "short", place=bool(lines), raised_at=failure.place
     )
