@@ -212,20 +212,17 @@ def control_table(results: Results) -> Table:
 def drift_tables(results: Results) -> Iterator[Table]:
     """What changed since the judge was adopted: its readings of the anchors, and the scores of the run."""
     drift = results.drift
-    if drift is None:
-        return
-    header = ("dimension", "compared", "changed", "far", "mean", "two-sided p")
-    for title, shifts in (
-        ("Readings of the anchor dialogues, against the adopted ones", drift.anchors),
-        ("Scores of this run, against the baseline's", drift.scores),
-    ):
+    for what, shifts in () if drift is None else (("anchors", drift.anchors), ("scores", drift.scores)):
+        header = (what, "compared", "changed", "far", "mean", "two-sided p", "beyond the anchors")
         if shifts:
-            yield Table(title, header, tuple(map(_shift, shifts)))
+            columns = len(header) if any(s.beyond_judge is not None for s in shifts) else len(header) - 1
+            rows = tuple(_shift(s)[:columns] for s in shifts)
+            yield Table(f"The judge on {what}, since it was adopted", header[:columns], rows)
 
 
 def _shift(s: Shift) -> tuple[str, ...]:
     numbers = (str(s.compared), str(s.changed), str(s.far), signed(s.mean), p_value(s.p))
-    return (s.dimension.names.title, *numbers)
+    return (s.dimension.short, *numbers, _NONE if s.beyond_judge is None else p_value(s.beyond_judge))
 
 
 def kind_tables(results: Results) -> list[Table]:

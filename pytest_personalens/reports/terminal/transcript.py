@@ -20,6 +20,7 @@ from pytest_personalens.reports.content.why_items_failed import (
     case_reason,
     case_title,
     common_length,
+    excerpt,
     excerpts,
     failure_headline,
     goal_parts,
@@ -158,12 +159,11 @@ def difference_lines(before: str, now: str) -> list[str]:
     """Two texts as a line each, `-` and `+`, cut down to where they begin to differ."""
     same = common_length(before, now)
     start = max(0, same - _BEFORE) if same > _WIDTH // 2 else 0
-    return [f"{sign} {_excerpt(text, start)}" for sign, text in (("-", before), ("+", now)) if text]
-
-
-def _excerpt(text: str, start: int) -> str:
-    shown = one_line(text[start : start + _WIDTH])
-    return ("..." if start else "") + shown + ("..." if start + _WIDTH < len(text) else "")
+    return [
+        f"{sign} {excerpt(text, text[start:][:_WIDTH], _WIDTH)}"
+        for sign, text in (("-", before), ("+", now))
+        if text
+    ]
 
 
 def failure_lines(

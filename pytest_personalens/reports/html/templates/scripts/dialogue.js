@@ -133,15 +133,6 @@ function truthBeside(item) {
   return truth === null ? null : make("ol", { class: "chat" }, make("li", { class: "assistant truth" }, make("span", { class: "speaker" }, "Truth"), bubble(truth, [])));
 }
 
-// The last reply and the truth in a line, where both are short.
-function inShort(item) {
-  const truth = truthOf(item);
-  const last = (item.messages || []).findLast(([assistant]) => assistant);
-  const reply = last ? text(last[1]).trim() : "";
-  if (truth === null || !reply || truth.length > SHORT || reply.length > SHORT) return null;
-  return make("p", {}, "Reply ", make("b", {}, plain(reply)), ", truth ", make("b", {}, plain(truth)));
-}
-
 function goTo(turn) {
   const target = document.getElementById(`turn-${turn}`);
   if (!target) return;
@@ -232,7 +223,6 @@ function dialogue(item) {
       make("h1", { id: "dialogue-head", tabindex: "-1" }, plain(item.scenario), make("span", { class: `status ${tone}` }, `${sign} ${word}${item.failed ? ", test failed" : ""}`)),
       make("p", { class: "soft" }, plain(about.join(" · "))),
       s && s.task ? make("p", {}, plain(s.task.description)) : null,
-      inShort(item),
       item.verdicts ? make("p", { class: "scores" }, columns.filter((d) => item.scores.has(d.key)).map((d) =>
         make("span", { class: short(item, d) ? "bad" : null }, make("b", {}, `${d.column} `), scoreText(d, item.scores.get(d.key)), d.high === 1 || d.high === null ? null : `/${d.high}`))) : null,
       item.shortfalls ? make("p", { class: "bad" }, `Below: ${plain(item.shortfalls.map(([, words]) => words).join(", "))}`) : null,
