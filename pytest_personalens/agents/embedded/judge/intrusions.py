@@ -336,9 +336,8 @@ def _with_owner(one: Intrusion, scenario: Scenario) -> Intrusion:
         mine = next((n for n, row in enumerate(rows) if own in row.split()), None)
         theirs = next((n for n, row in enumerate(rows) if said in row.split()), None)
         if one.code == code and mine is not None and theirs is not None and mine != theirs:
-            return one._replace(
-                code="other-person", detail=f"the user's {field}: {scenario.demographics[field]}"
-            )
+            mine_is = f"the user's {field}: {scenario.demographics[field]}"
+            return one._replace(code="other-person", detail=mine_is)
     return one
 
 
