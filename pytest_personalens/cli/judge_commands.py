@@ -22,8 +22,7 @@ from pytest_personalens.cli.paid_calls import (
     refuse_unpriced,
 )
 from pytest_personalens.core.errors import BudgetSpent, SpecError, error_text
-from pytest_personalens.core.files.cache import cache_folder
-from pytest_personalens.core.files.destinations import file_kind, writable
+from pytest_personalens.core.files.destinations import cache_folder, file_kind, writable
 from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.judging.dimensions import Dimension, dimensions
 from pytest_personalens.core.judging.usage import Usage, price_of, read_prices

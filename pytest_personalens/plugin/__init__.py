@@ -280,7 +280,7 @@ def _tell_unscored(config: pytest.Config, report: pytest.TestReport) -> None:
     evaluation = config.stash.get(EVALUATED, None)
     if evaluation is None or not evaluation.cause:
         return
-    from pytest_personalens.reports.terminal.transcript import failure_headline
+    from pytest_personalens.reports.content.why_items_failed import failure_headline
 
     if (told := failure_headline(evaluation, ())) not in report.longreprtext:
         report.sections.append(("personalens", told))
@@ -307,7 +307,7 @@ def pytest_assertrepr_compare(
     why = ""
     evaluation = config.stash.get(EVALUATED, None)
     if evaluation is not None and evaluation.cause:
-        from pytest_personalens.reports.terminal.transcript import failure_headline
+        from pytest_personalens.reports.content.why_items_failed import failure_headline
 
         why = f", which was {failure_headline(evaluation, ())}"
     return [f"{left!r} {op} the calls of the dialogue{why}", *describe_calls(right)]

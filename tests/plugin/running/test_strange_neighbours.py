@@ -128,3 +128,17 @@ def test_groups_that_xdist_takes_apart_are_told(repo: Repository) -> None:
             result.stdout.fnmatch_lines([told])
         else:
             assert "xdist_group" not in result.stdout.str()
+
+
+def test_a_plugin_that_reads_where_a_failure_is_finds_it_of_gates_too(repo: Repository) -> None:
+    """As pytest-json-report does."""
+    hook = """
+    def pytest_runtest_logreport(report):
+        if report.failed:
+            crash = report.longrepr.reprcrash
+            print("crash", str(crash.path), crash.lineno + 0, crash.message)
+    """
+    repo.write(conftest=BOT + hook)
+    result = repo.inline(*SAMPLE, "--personalens-gate=valid >= 1, p >= 4", "-s")
+    result.stdout.fnmatch_lines(["*crash personalens::gate[[]p[]] 0 *"])
+    assert "INTERNALERROR" not in result.stdout.str()
