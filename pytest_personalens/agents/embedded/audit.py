@@ -158,12 +158,8 @@ def _ending(scenario: Scenario, dialogue: Dialogue) -> Iterator[UserFault]:
     parts = read_parts(until) if scenario.task.parts else ()
     deeds = [p for p in parts if p.part.kind == "done" and not p.part.never]
     open_ = all(p.state not in ("done", "wrong") for p in deeds)
-    offered = (
-        ""
-        if _APPROVES.search(end)
-        and not (_CLOSES.search(end) or any(_OPEN_QUESTION.search(s.text) for s in now))
-        else _offer(now)
-    )
+    closes = _CLOSES.search(end) or any(_OPEN_QUESTION.search(s.text) for s in now)
+    offered = "" if _APPROVES.search(end) and not closes else _offer(now)
     idle = open_ and not any(s.act == "done" for s in now)
     undone = next((s.text for s in now if s.act in ("refused", "undone")), "")
     if offered and idle:
@@ -184,12 +180,8 @@ def _ending(scenario: Scenario, dialogue: Dialogue) -> Iterator[UserFault]:
 
 def _is_content(text: str) -> bool:
     """True if a message does nothing but close the dialogue, and is content."""
-    closes = _CLOSES.search(text) or _THANKS.search(text)
-    return (
-        len(_WORD.findall(text)) <= _MOST_WORDS
-        and bool(closes)
-        and not (_GIVES_UP.search(text) or _ANSWERS.search(text))
-    )
+    goes_on = len(_WORD.findall(text)) > _MOST_WORDS or _GIVES_UP.search(text) or _ANSWERS.search(text)
+    return not goes_on and bool(_CLOSES.search(text) or _THANKS.search(text))
 
 
 def _offer(now: Sequence[Statement]) -> str:

@@ -186,9 +186,8 @@ def converse(
                 assistant = in_session(session)
         turn = turn._replace(content=scrub(turn.content))
         history.append({"role": "user", "content": turn.content})
-        said(
-            Message(role="user", content=turn.content, session=session), _end(turn) if turn.done else "fault"
-        )
+        message = Message(role="user", content=turn.content, session=session)
+        said(message, _end(turn) if turn.done else "fault")
 
     def replied() -> Message:
         turn, raw_messages = _reply(assistant, history, scenario)

@@ -4,6 +4,7 @@ events of Anthropic, the Responses API, Bedrock and the AI SDK.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
 from pytest_personalens.core.dialogue.message import field, has
@@ -78,6 +79,9 @@ class Delta(NamedTuple):
     thinks: bool = False
 
 
+_chunk: Final = partial(Delta, in_chunk=True)
+
+
 def is_event(piece: object) -> bool:
     """True for an event whose type tells what it holds."""
     kind = field(piece, "type") if not isinstance(piece, str) else None
@@ -116,7 +120,7 @@ def delta_in(piece: object) -> Delta:
     if is_event(piece):
         return _of_event(piece, str(field(piece, "type")))
     if has(piece, "done") and has(piece, "message"):  # Ollama's own form
-        return Delta(field(piece, "message"), str(field(piece, "done_reason") or ""), in_chunk=True)
+        return _chunk(field(piece, "message"), str(field(piece, "done_reason") or ""))
     if has(piece, "delta"):
         return Delta(field(piece, "delta"))
     return Delta(piece)
@@ -125,48 +129,39 @@ def delta_in(piece: object) -> Delta:
 def _of_chunk(piece: object) -> Delta:
     choices, usage = field(piece, "choices"), _plain(field(piece, "usage"))
     if not choices:
-        return Delta(usage=usage, in_chunk=True)
+        return _chunk(usage=usage)
     first = choices[0]
     delta = field(first, "delta") or field(first, "message") or field(first, "text")
-    return Delta(delta, str(field(first, "finish_reason") or ""), usage, in_chunk=True)
+    return _chunk(delta, str(field(first, "finish_reason") or ""), usage)
 
 
 def _of_event(piece: object, kind: str) -> Delta:
-    if kind in _TEXTS:
-        text = field(piece, "delta") or field(piece, "textDelta") or field(piece, "text")
-        return Delta(text, "refusal" if "refusal" in kind else "", in_chunk=True)
     delta, index = field(piece, "delta"), field(piece, "index")
+    if kind in _TEXTS:
+        text = delta or field(piece, "textDelta") or field(piece, "text")
+        return _chunk(text, "refusal" if "refusal" in kind else "")
     if kind == "content_block_delta":
         if field(delta, "type") == "text_delta":
-            return Delta(field(delta, "text"), in_chunk=True)
+            return _chunk(field(delta, "text"))
         part = field(delta, "partial_json")
-        return Delta(
-            None if part is None else _call(index, None, None, part),
-            in_chunk=True,
-            thinks=field(delta, "type") == "thinking_delta",
-        )
+        call = None if part is None else _call(index, None, None, part)
+        return _chunk(call, thinks=field(delta, "type") == "thinking_delta")
     if kind == "content_block_start":
         block = field(piece, "content_block")
         if field(block, "type") == "tool_use":
-            return Delta(_call(index, field(block, "id"), field(block, "name"), ""), in_chunk=True)
-        return Delta(field(block, "text") if field(block, "type") == "text" else None, in_chunk=True)
+            return _chunk(_call(index, field(block, "id"), field(block, "name"), ""))
+        return _chunk(field(block, "text") if field(block, "type") == "text" else None)
     if kind == "response.output_item.done" and field(field(piece, "item"), "type") == "function_call":
-        item = field(piece, "item")
-        index = field(piece, "output_index")
-        return Delta(
-            _call(index, field(item, "call_id"), field(item, "name"), field(item, "arguments")), in_chunk=True
-        )
+        item, index = field(piece, "item"), field(piece, "output_index")
+        return _chunk(_call(index, field(item, "call_id"), field(item, "name"), field(item, "arguments")))
     if kind == "tool-input-available":
         name = field(piece, "toolCallId")
-        return Delta(_call(name, name, field(piece, "toolName"), field(piece, "input")), in_chunk=True)
+        return _chunk(_call(name, name, field(piece, "toolName"), field(piece, "input")))
     response = field(piece, "response") or field(piece, "message")
     usage = _plain(field(piece, "usage")) | _plain(field(response, "usage"))
-    word = (
-        field(delta, "stop_reason")
-        or field(field(response, "incomplete_details"), "reason")
-        or field(piece, "finishReason")
-    )
-    return Delta(None, str(word or ""), usage, kind in _LAST, in_chunk=True, thinks="reasoning" in kind)
+    why = field(field(response, "incomplete_details"), "reason")
+    word = str(field(delta, "stop_reason") or why or field(piece, "finishReason") or "")
+    return _chunk(None, word, usage, is_last=kind in _LAST, thinks="reasoning" in kind)
 
 
 def _of_bedrock(piece: dict[str, Any]) -> Delta:
@@ -174,16 +169,12 @@ def _of_bedrock(piece: dict[str, Any]) -> Delta:
     index = field(field(piece, "contentBlockDelta") or field(piece, "contentBlockStart"), "contentBlockIndex")
     used = field(field(field(piece, "contentBlockStart"), "start"), "toolUse")
     if used is not None:
-        return Delta(_call(index, field(used, "toolUseId"), field(used, "name"), ""), in_chunk=True)
+        return _chunk(_call(index, field(used, "toolUseId"), field(used, "name"), ""))
     if field(delta, "toolUse") is not None:
-        return Delta(_call(index, None, None, field(field(delta, "toolUse"), "input")), in_chunk=True)
-    word, usage = (
-        field(field(piece, "messageStop"), "stopReason"),
-        _plain(field(field(piece, "metadata"), "usage")),
-    )
-    return Delta(
-        field(delta, "text"), str(word or ""), usage, in_chunk=True, thinks=has(delta, "reasoningContent")
-    )
+        return _chunk(_call(index, None, None, field(field(delta, "toolUse"), "input")))
+    word = str(field(field(piece, "messageStop"), "stopReason") or "")
+    usage = _plain(field(field(piece, "metadata"), "usage"))
+    return _chunk(field(delta, "text"), word, usage, thinks=has(delta, "reasoningContent"))
 
 
 def _call(index: object, name: object, called: object, arguments: object) -> dict[str, Any]:

@@ -185,9 +185,8 @@ def add_measures(measures: Iterable[Measure]) -> None:
     for measure in measures:
         registered = _KNOWN.setdefault(measure.value, measure)
         if registered.of_kinds(measure.kinds).__reduce__() != measure.of_kinds(measure.kinds).__reduce__():
-            raise SpecError(
-                f"two suites have different measures of the name {measure.value!r}; rename one", code="PL307"
-            )
+            problem = f"two suites have different measures of the name {measure.value!r}"
+            raise SpecError(f"{problem}; rename one", code="PL307")
 
 
 def get_measure(name: object) -> Measure:

@@ -197,12 +197,10 @@ def some(what: str) -> Callable[[str], str]:
 
 def letters(text: str) -> str:
     """Return context letters, in the order D, I, H, S."""
-    parts = "" if text.lower() == "none" else text.upper().replace("+", "").replace(",", "")
-    if (
-        (not parts and text.lower() != "none")
-        or set(parts) - set(CONTEXT_LETTERS)
-        or len(set(parts)) != len(parts)
-    ):
+    if text.lower() == "none":
+        return ""
+    parts = text.upper().replace("+", "").replace(",", "")
+    if not parts or set(parts) - set(CONTEXT_LETTERS) or len(set(parts)) != len(parts):
         raise ValueError(
             "expected 'none' or any of the letters D (demographics), I (interactions), H (past sessions), S"
             " (situation), each once"

@@ -60,11 +60,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         if suite == run.suite:
             settings = settings_of(run, config, marks, where)
             this_run = config.stash[RUN]
-            planned = (
-                this_run.plan(settings)
-                if persona is None
-                else this_run.plan_persona(settings, persona, metafunc.function.__name__)
-            )
+            name = metafunc.function.__name__
+            planned = this_run.plan_persona(settings, persona, name) if persona else this_run.plan(settings)
     except NothingFits as error:
         unfit = why_nothing_fits(config, marks, where, run.of_suite)
         if not unfit:

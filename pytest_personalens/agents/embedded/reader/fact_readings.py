@@ -103,11 +103,9 @@ class Facts:
 
     def relevant(self, said: Sequence[Statement]) -> tuple[Statement, ...]:
         """Return the statements without those on the assistant's own house: "Our shop is closed on Sundays"."""
-        return tuple(
-            s
-            for s in said
-            if s.act not in FIRM or s.words & self.about_task or not _OF_ITSELF.match(plain(s.text))
-        )
+        own = (s for s in said if s.act in FIRM and not s.words & self.about_task)
+        left = {id(s) for s in own if _OF_ITSELF.match(plain(s.text))}
+        return tuple(s for s in said if id(s) not in left)
 
     def fits(self, value: Value, fact: Fact) -> bool:
         """True if a value is right for a fact. A range may hold single values that are wrong.
@@ -155,9 +153,8 @@ class Facts:
                 if fact.name not in self.named or fact.name in rights or within_limit(value, fact):
                     continue
                 listed = any(agrees(fact.kind, wrong, value) for wrong in fact.wrong)
-                if (listed or only or deed) and (
-                    listed or value.kind != "duration" or _of_a_size(value, fact)
-                ):
+                sized = value.kind != "duration" or _of_a_size(value, fact)
+                if listed or ((only or deed) and sized):
                     yield Finding(fact, value.said, right=False, sure=(listed or only) and deed)
 
     def _named(self, text: str) -> Iterator[Finding]:
@@ -204,9 +201,8 @@ def _of_a_size(value: Value, fact: Fact) -> bool:
 def _things(fact: Fact, scenario: Scenario) -> frozenset[str]:
     """Return the stems of what a count counts, by the words of the fact and of its parts."""
     parts = [p for p in scenario.task.parts if fact.name in p.facts]
-    words = set(
-        stems(fold(" ".join((fact.what, *(p.text for p in parts), *(w for p in parts for w in p.words)))))
-    )
+    texts = (fact.what, *(p.text for p in parts), *(w for p in parts for w in p.words))
+    words = set(stems(fold(" ".join(texts))))
     if words & PERSONS or fold(fact.what).startswith("how many people"):
         words |= PERSONS
     return frozenset(words - _NO_THINGS)
@@ -259,11 +255,8 @@ def read_statements(
                     continue
             old, best = readings[name], (right or several)[0]
             # Within a reply, and where it is not sure, a right value counts before a wrong one.
-            if (
-                right
-                or old.state == "not said"
-                or (best.sure and (old.state == "contradicted" or (old.turn or 0) < statement.turn))
-            ):
+            newer = old.state == "contradicted" or (old.turn or 0) < statement.turn
+            if right or old.state == "not said" or (best.sure and newer):
                 state: FactState = "affirmed" if right else "contradicted"
                 readings[name] = FactReading(best.fact, state, best.said, statement.turn, statement.text)
     _one_person(readings, facts, said)
@@ -309,10 +302,6 @@ def _is_idle(statement: Statement, found: Sequence[Finding], facts: Facts) -> bo
 
 def _values_said(fact: Fact, facts: Facts, text: str) -> set[str]:
     if fact.kind in TYPED:
-        return {
-            r
-            for r in fact.right
-            for v in values(text, facts.now)
-            if facts.fits(v, fact.model_copy(update={"right": (r,)}))
-        }
+        each, said = {r: fact.model_copy(update={"right": (r,)}) for r in fact.right}, values(text, facts.now)
+        return {r for r, only in each.items() if any(facts.fits(v, only) for v in said)}
     return {r for r in fact.right if said_in(r, text, fact.kind, facts.synonyms)}

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded.reader.text import fold, mentions, plain, stem
+from pytest_personalens.agents.embedded.reader.text import fold, mentions, plain, stem, stems
 from pytest_personalens.core.facts import RANGE
 from pytest_personalens.datasets.world.dates import MONTHS, WEEKDAYS
 from pytest_personalens.datasets.world.written import UNITS as _UNITS
@@ -87,9 +87,8 @@ CURRENCY_BEHIND: Final = (
 DOLLARS: Final = re.compile(r"(?:us)?\$|usd|.*(?:usd|dollars?|\$|bucks)$")
 #: Stems of what there is one of for each person, and of persons.
 PERSONS: Final = frozenset(
-    map(
-        stem,
-        "people person guest adult passenger diner traveller seat ticket spot fare pax cover head chair member".split(),  # noqa: SIM905
+    stems(
+        "people person guest adult passenger diner traveller seat ticket spot fare pax cover head chair member"
     )
 )
 
@@ -185,17 +184,12 @@ def days(folded: str, today: dt.date | None) -> Iterator[Value]:
         else:
             of_week, of_year = m["w1"] or m["w2"] or m["w"], m["m1"] or m["m2"]
             number, year = m["d1"] or m["d3"] or m["d5"] or m["d6"], m["y1"] or m["y2"]
+            week = _DAYS[of_week[:3]] if of_week else None
             month = _MONTHS[of_year[:3]] if of_year else None
-            first_day = Day(
-                _DAYS[of_week[:3]] if of_week else None,
-                month,
-                int(number) if number else None,
-                int(year) if year else None,
-            )
-            found = [first_day]
+            found = [Day(week, month, int(number) if number else None, int(year) if year else None)]
             if last := m["d2"] or m["d4"]:
                 month = _MONTHS[m["m3"][:3]] if m["m3"] else month
-                found.append(Day(None, month, int(last), first_day.year))
+                found.append(Day(None, month, int(last), found[0].year))
         for one in found:
             if (one.number is None or 1 <= one.number <= 31) and (one.month is None or 1 <= one.month <= 12):
                 yield Value("date", one, m.start(), m.end(), m[0].strip())
@@ -223,9 +217,8 @@ def _times(m: re.Match[str]) -> Iterator[Time]:
         step = _MINUTES.get(m["past"]) or number(m["past"].removesuffix(" minutes"))
         yield _clock(number(m["h4"]), step if m["way"] == "past" else -step, m["half4"])
     elif m["h6"]:
-        yield _clock(
-            number(m["h6"]), number(m["m6"].removeprefix("oh").strip(" -").replace(" ", "-")), m["half6"]
-        )
+        minutes = number(m["m6"].removeprefix("oh").strip(" -").replace(" ", "-"))
+        yield _clock(number(m["h6"]), minutes, m["half6"])
     elif m["h7"]:
         yield _clock(number(m["h7"]), 0, "")
         yield _clock(number(m["h8"]), 0, m["half8"])
