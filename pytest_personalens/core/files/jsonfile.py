@@ -1,4 +1,4 @@
-"""JSON files with a version, which one run writes and another reads, lines of JSON, and the fields of objects."""
+"""JSON files with a version, which one run writes and another reads, lines of JSON, and fields of objects."""
 
 from __future__ import annotations
 
