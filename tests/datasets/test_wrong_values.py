@@ -65,7 +65,7 @@ def told_or_read(root: Path, file: Path) -> bool:
         assert str(root) in problem, problem
         assert "\n" not in problem, problem
     try:
-        found = [f.file for f in assess(read_corpus(str(root)), words=10).found]
+        found = [f.file for f in assess(read_corpus(str(root)), words=10).findings]
     except DataError as error:
         assert file.name == "dataset.toml", str(error)
     else:
@@ -103,7 +103,7 @@ def test_every_field_of_the_embedded_layout(
     root = write(tmp_path / "own")
     (root / "profiles" / "bríd.toml").unlink(missing_ok=True)
     if write is write_own_world:
-        assert assess(read_corpus(str(root)), words=10).found == ()
+        assert assess(read_corpus(str(root)), words=10).findings == ()
     file = root / f"{name}.toml"
     tree = tomllib.loads(file.read_text(encoding="utf-8"))
     values = tuple(value for value in WRONG if value is not None)  # TOML has no such
