@@ -10,19 +10,17 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.metric import total
+from pytest_personalens.core.judging.measure import total
 from pytest_personalens.core.options.option_table import MANNER
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.stats.resampling import bootstrap_of_sums
-from pytest_personalens.results.values.figures import Figure, Slice, SliceFigure
+from pytest_personalens.results.values.figures import Figure, Group, Slice, SliceFigure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_personalens.core.judging.evaluation import Answer
-    from pytest_personalens.core.judging.measure import Better, Exact, Measure, Score
-    from pytest_personalens.core.judging.metric import Metric, OfSums, Row
+    from pytest_personalens.core.judging.measure import Answer, Better, Exact, Measure, Metric, OfSums, Score
     from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.values.item import Item
 
@@ -154,7 +152,7 @@ def figure_of(metric: Metric, items: Sequence[Item], *, ends: bool = True) -> Es
     return Estimate(value, low, high, len({key[:2] for key in answers}), len(every), len(users))
 
 
-def user_sums(of: OfSums, users: Sequence[Sequence[Answer]]) -> list[Row]:
+def user_sums(of: OfSums, users: Sequence[Sequence[Answer]]) -> list[tuple[Exact, ...]]:
     rows = iter(of.rows([answer for answers in users for answer in answers]))
     return [total([next(rows) for _ in answers]) for answers in users]
 
@@ -185,6 +183,20 @@ def _estimate_over(
     found = interval(users, dimension.low, dimension.high, dimension.grid) if ends else None
     low, high = found or (None, None)
     return Estimate(fmean(means.values()), low, high, len(means), dialogues, len(users))
+
+
+def group(name: str, items: Sequence[Item], suite: Suite, *, whole: bool = False) -> Group:
+    """Return the figures of some items; only a `whole` run or control gets intervals, which take time."""
+    found = {m.value: (estimate(items, m, ends=whole), m.better) for m in suite.measures}
+    found |= {m.name: (figure_of(m, items, ends=whole), m.better) for m in suite.metrics if m.of is not None}
+    figures = {name: e.figure(better) for name, (e, better) in found.items() if e.dialogues}
+    return Group(name=name, items=len(items), scored=sum(i.evaluation.scored for i in items), figures=figures)
+
+
+def by_kind(items: Sequence[Item], suite: Suite) -> tuple[Group, ...]:
+    present = {i.evaluation.kind for i in items}
+    kinds = [kind for kind in suite.kinds if kind in present]
+    return tuple(group(k, [i for i in items if i.evaluation.kind == k], suite) for k in kinds)
 
 
 #: A group with fewer users on either side is not compared: one user would decide.

@@ -8,20 +8,26 @@ from math import comb, sqrt
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.judging.metric import total
-from pytest_personalens.results.means import answers_of, by_user, pair_means, scores_of, user_sums
+from pytest_personalens.core.judging.measure import total
+from pytest_personalens.results.means import (
+    answers_of,
+    by_kind,
+    by_user,
+    group,
+    pair_means,
+    scores_of,
+    user_sums,
+)
 from pytest_personalens.results.stats.intervals import mean_interval
 from pytest_personalens.results.stats.paired import flip_interval, sign_flip
 from pytest_personalens.results.stats.resampling import bootstrap_of_sums, swap_of_sums
-from pytest_personalens.results.summarize import by_kind, group
 from pytest_personalens.results.values.figures import ControlFigures, PairedChange, Trials
 from pytest_personalens.results.values.item import Item
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_personalens.core.judging.measure import Measure
-    from pytest_personalens.core.judging.metric import Metric, Row
+    from pytest_personalens.core.judging.measure import Measure, Metric, Row
     from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.means import Key, Pairs
 
