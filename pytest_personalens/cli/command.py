@@ -16,11 +16,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
-from pytest_personalens.core.errors import PersonalensError
+from pytest_personalens.core.errors import PersonalensError, with_code
 from pytest_personalens.core.files.destinations import ENDINGS, file_kind, refuse_shared_files, writable
-from pytest_personalens.core.options.option_table import budget, report
-from pytest_personalens.core.text.error_codes import with_code
-from pytest_personalens.core.text.parse import letters
+from pytest_personalens.core.options.option_table import budget, letters, report
 from pytest_personalens.core.text.safe_text import one_line
 
 if TYPE_CHECKING:

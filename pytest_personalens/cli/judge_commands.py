@@ -22,16 +22,15 @@ from pytest_personalens.cli.paid_calls import (
     refuse_unpriced,
 )
 from pytest_personalens.core.errors import BudgetSpent, SpecError, error_text
-from pytest_personalens.core.files.cache import cache_folder
-from pytest_personalens.core.files.destinations import file_kind, writable
+from pytest_personalens.core.files.destinations import cache_folder, file_kind, writable
 from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.judging.dimensions import Dimension, dimensions
 from pytest_personalens.core.judging.usage import Usage, price_of, read_prices
 from pytest_personalens.core.judging.verdict import LABELLED
 from pytest_personalens.engine.records.on_tape import JudgeByCase, JudgeOnTape
 from pytest_personalens.judge_quality import labelled_readings, measure, read_labels
-from pytest_personalens.judge_quality.agreement import annotation, label_page, render
-from pytest_personalens.judge_quality.agreement.kappa import idle_lines, idle_readings, moved_by_idle
+from pytest_personalens.judge_quality.agreement import label_page, render
+from pytest_personalens.judge_quality.agreement.kappa import idle_lines, idle_readings
 from pytest_personalens.models import open_model
 from pytest_personalens.models.call_log import CallLog
 from pytest_personalens.models.meter import Meter
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.judge_quality import Agreement, Labelled
-    from pytest_personalens.judge_quality.agreement.annotation import Unlabelled
+    from pytest_personalens.judge_quality.agreement.label_page import Unlabelled
 
 #: What is said when a paid judge is stopped.
 _KEPT: Final = "what was judged is kept, and the same command goes on from there"
@@ -144,10 +143,10 @@ def _judge_labels(options: argparse.Namespace, conclude: Callable[[Agreement], N
                 progress=lambda done: print_progress(done, len(labelled), "dialogues"),
                 at_once=options.concurrency,
             )
-            moved = moved_by_idle(plain, judge, at_once=options.concurrency) if options.idle else []
+            moved = idle_lines(plain, judge, at_once=options.concurrency) if options.idle else []
     conclude(agreement)
-    if options.idle:
-        print(*idle_lines(moved), sep="\n")
+    if moved:
+        print(*moved, sep="\n")
     if replayed := len(readings) - len(unread):
         print(f"{replayed} readings from records")
     print_usage(meter.usage, lambda purpose: price)
@@ -279,7 +278,7 @@ def label(options: argparse.Namespace) -> None:
             " labels.jsonl, which personalens agreement and personalens calibrate read"
         )
     else:
-        write_atomically(options.out, annotation.label_lines(drawn, annotators, readings))
+        write_atomically(options.out, label_page.label_lines(drawn, annotators, readings))
         told = (
             f"put the labels of {', '.join(annotators)} in the place of null, then: personalens agreement"
             f" {options.out}"
@@ -293,7 +292,7 @@ def _drawn(paths: list[Path], count: int | None, seed: str) -> list[Unlabelled]:
     if any(path.suffix == ".jsonl" for path in paths):
         if len(paths) > 1:
             raise SpecError(f"{paths[1]}: give one file of labels, or results (.json) of one or more runs")
-        return annotation.unlabelled_in(paths[0], count, seed=seed)
-    return annotation.draw_dialogues(
+        return label_page.unlabelled_in(paths[0], count, seed=seed)
+    return label_page.draw_dialogues(
         [read_results(path) for path in paths], count or _COUNT, seed=seed, at_most=count is None
     )

@@ -19,15 +19,14 @@ from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.files.destinations import writable
 from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT, read_gate
-from pytest_personalens.core.options.option_table import OPTIONS
+from pytest_personalens.core.options.option_table import OPTIONS, list_parts
 from pytest_personalens.core.text.node_ids import CaseId, holds_case, parse_case
-from pytest_personalens.core.text.parse import list_parts
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.engine.records.record import integrity_of, record_folders
 from pytest_personalens.reports.content.markup import escape
 from pytest_personalens.reports.markdown.forges import link, post, thread_of
 from pytest_personalens.reports.markdown.report import markdown_report
-from pytest_personalens.reports.tables.assistants import assistant_tables, user_tables
+from pytest_personalens.reports.tables.assistants import assistant_tables, context_tables, user_tables
 from pytest_personalens.reports.tables.dialogues import (
     diversity_tables,
     domain_tables,
@@ -63,7 +62,13 @@ _WIDTH: Final = 100
 #: The level of the tests between two stored runs.
 _LEVEL: Final = 0.05
 #: Tables of the paper, from stored runs.
-_TABLES: Final = {3: assistant_tables, 10: diversity_tables, 12: user_tables, 13: length_tables}
+_TABLES: Final = {
+    3: assistant_tables,
+    4: context_tables,
+    10: diversity_tables,
+    12: user_tables,
+    13: length_tables,
+}
 #: Tables that cannot be made from the results of a run, and the command that makes each.
 _ELSEWHERE: Final = {
     1: "check-dataset DATA --details",
@@ -104,7 +109,9 @@ def report(options: argparse.Namespace) -> int:
         print(markdown_report(results), end="")
     elif not options.report:
         drawn = count(results.drawn, results.of_suite.item)
-        print(f"personalens: {count(results.overall.items, 'item')} over {drawn} of {results.dataset}")
+        print(
+            harmless(f"personalens: {count(results.overall.items, 'item')} over {drawn} of {results.dataset}")
+        )
         _print_results(results, verbose=options.verbose, width=_WIDTH)
     return _print_problems(written)
 
@@ -123,7 +130,7 @@ def _asks_for_a_table(options: argparse.Namespace) -> bool:
         f"--table {table}: not made of a run's results: personalens {_ELSEWHERE.get(table)}": (
             table in _ELSEWHERE
         ),
-        f"--table {table}: expected 3, 10, 12 or 13; {not_held}": table not in (None, *_TABLES),
+        f"--table {table}: expected 3, 4, 10, 12 or 13; {not_held}": table not in (None, *_TABLES),
         f"--figure {figure}: expected 4 or 5; {not_held}": figure not in (None, 4, 5),
         f"--report: {''.join(pages[:1])} would be of a run; tables are written to PATH.md": asks and pages,
     }
@@ -173,7 +180,7 @@ def _print_results(results: Results, *, verbose: bool, width: int, written: Sequ
     """Print why gates failed, and the summary."""
     explained = explanations(results)
     for one in explained:
-        print(f"gate {one.gate.name}:")
+        print(harmless(f"gate {one.gate.name}:"))
         print(*gate_failure(one, results, results.scenarios, width=width), "", sep="\n")
     lines = summary_lines(results, verbose=verbose, written=written, explained=bool(explained), width=width)
     print(*(harmless(text) for text, _ in lines), sep="\n")
@@ -204,7 +211,8 @@ def merge(options: argparse.Namespace) -> int:
     merged = merge_shards(shards, replaced, partial=options.partial, save_baseline=options.save_baseline)
     written = write_files(merged, files)
     drawn = count(merged.drawn, merged.of_suite.item)
-    print(f"personalens: {len(shards)} of {shards[0].of} shards of a run over {drawn} of {merged.dataset}")
+    shards_of = f"{len(shards)} of {shards[0].of} shards of a run"
+    print(harmless(f"personalens: {shards_of} over {drawn} of {merged.dataset}"))
     width = get_terminal_size().columns
     _print_results(merged, verbose=options.verbose, width=width, written=written.done)
     failed = [item.nodeid for item in merged.items if item.failed]

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.metric import total
+from pytest_personalens.core.judging.measure import total
 from pytest_personalens.core.options.option_table import MANNER
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.paired import holm
@@ -20,9 +20,8 @@ from pytest_personalens.results.values.figures import Figure, Group, Slice, Slic
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_personalens.core.judging.evaluation import Answer
-    from pytest_personalens.core.judging.measure import Better, Exact, Measure, Score
-    from pytest_personalens.core.judging.metric import Metric, OfSums, Row
+    from pytest_personalens.core.judging.answer import Answer
+    from pytest_personalens.core.judging.measure import Better, Exact, Measure, Metric, OfSums, Score
     from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.values.item import Item
 
@@ -154,7 +153,7 @@ def figure_of(metric: Metric, items: Sequence[Item], *, ends: bool = True) -> Es
     return Estimate(value, low, high, len({key[:2] for key in answers}), len(every), len(users))
 
 
-def user_sums(of: OfSums, users: Sequence[Sequence[Answer]]) -> list[Row]:
+def user_sums(of: OfSums, users: Sequence[Sequence[Answer]]) -> list[tuple[Exact, ...]]:
     rows = iter(of.rows([answer for answers in users for answer in answers]))
     return [total([next(rows) for _ in answers]) for answers in users]
 

@@ -175,14 +175,8 @@ def _plain(message: Message) -> dict[str, Any]:
 
 def without_secrets(message: Message, scrub: Callable[[str], str]) -> Message:
     """Return the message with all its texts as `scrub` returns them, also those of calls and results."""
-    calls = tuple(
-        call.model_copy(
-            update={
-                "function": Function(name=scrub(call.function.name), arguments=scrub(call.function.arguments))
-            }
-        )
-        for call in message.tool_calls
-    )
+    named = ((call, scrub(call.function.name), scrub(call.function.arguments)) for call in message.tool_calls)
+    calls = tuple(c.model_copy(update={"function": Function(name=n, arguments=a)}) for c, n, a in named)
     steps = message.steps and tuple(without_secrets(step, scrub) for step in message.steps)
     if (content := scrub(message.content)) == message.content and not calls and not steps:
         return message

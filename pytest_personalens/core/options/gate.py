@@ -6,10 +6,8 @@ import difflib
 import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pytest_personalens.core.judging.criteria import name_of
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.measure import CRITERION
-from pytest_personalens.core.text.parse import BILLION
+from pytest_personalens.core.judging.measure import CRITERION, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -91,6 +89,8 @@ _EXPRESSION: Final = re.compile(
 )
 _DIRECTIONS: Final[dict[str, Direction]] = {">=": ">=", "≥": ">=", "<=": "<=", "≤": "<="}
 _MUST_NOT: Final = {"drop": "drop", "gap": "differ between groups of users"}
+#: A larger limit must be a typing error.
+_MOST: Final = 1_000_000_000
 #: The least difference that can be excluded; a limit has six digits.
 _LEAST: Final = 0.000001
 _LOW_IS_GOOD: Final = (USER_FAULTS, LIMITS_BROKEN, RESIDUE, LATENCY_P95)
@@ -111,7 +111,7 @@ class _Scale(NamedTuple):
         if expression["percent"] and self.high != 1:
             raise ValueError(f"{name} is no share: give a number {self.span()}")
         value = self.value(expression)
-        lowest, highest = (-BILLION if self.low is None else self.low), (self.high or BILLION)
+        lowest, highest = (-_MOST if self.low is None else self.low), (self.high or _MOST)
         if not lowest <= value <= highest:
             meant = f"; did you mean {expression['value']}%?" if self.high == 1 and 1 < value <= 100 else ""
             raise ValueError(f"{name} lies {self.span()}{meant}")

@@ -10,13 +10,12 @@ import pytest
 
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT
-from pytest_personalens.core.options.option_table import BY_KEY, keys_of
-from pytest_personalens.core.text.parse import ALL, size_text
+from pytest_personalens.core.options.option_table import ALL, BY_KEY, keys_of, size_text
 from pytest_personalens.core.text.redaction import redact
-from pytest_personalens.plugin.input_errors import errors_in_one_line, input_error
+from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
 from pytest_personalens.plugin.pytest_internals import PrintedFailures
-from pytest_personalens.plugin.records.resume import end_run
+from pytest_personalens.plugin.records.resume import end_run, origin
 from pytest_personalens.plugin.reporting.outputs import Outputs, baseline_of_run, refuse_baseline
 from pytest_personalens.plugin.reporting.reported import (
     RedGates,
@@ -89,17 +88,14 @@ class Controller:
         # This runs after the plugin's own hook, which opens dataset and judge, and before that of xdist,
         # which starts the workers.
         run = self._run
-        try:
-            if self._gates:
-                from pytest_personalens.results.gates.gate_expressions import with_groups
+        if self._gates:
+            from pytest_personalens.results.gates.gate_expressions import with_groups
 
-                self._gates = with_groups(self._gates, run.dataset.domains(), run.suite.kinds)
-            run.refuse_undecidable(self._gates)
-            # On a cluster, only the workers may have the key.
-            if self._settings.executor is None and not self._config.option.collectonly:
-                run.participants.called.refuse_unready(models=self._settings.may_spend)
-        except PersonalensError as error:
-            raise input_error(str(error), code=error.code) from None
+            self._gates = with_groups(self._gates, run.dataset.domains(), run.suite.kinds)
+        run.refuse_undecidable(self._gates)
+        # On a cluster, only the workers may have the key.
+        if self._settings.executor is None and not self._config.option.collectonly:
+            run.participants.called.refuse_unready(models=self._settings.may_spend)
         if self._baseline is not None:
             refuse_baseline(self._baseline, run)
         if self._judge_check is not None:
@@ -297,12 +293,10 @@ class Controller:
         run.add_personas(drawn.personas)
         more: dict[str, Any] = {}
         if self._settings.shard is not None:
-            from pytest_personalens.core.files.git import origin
-
             more["origin"] = origin(self._config.rootpath)
-        if self._outputs.tells_who:
+        if self._settings.report:  # it names users and their wishes, and not only scores
             more["scenarios"] = run.scenarios(results.own)
-        if self._outputs.is_kept:
+        if self._settings.report or self._settings.save_baseline is not None:
             from pytest_personalens.results.values.results import provenance_of
 
             more["provenance"] = provenance_of(self._config.rootpath)

@@ -1,4 +1,4 @@
-"""Tables 3 and 12 from stored runs, Table 5, and those of a dataset, each beside the paper's."""
+"""Tables 3, 4 and 12 from stored runs, Table 5, and those of a dataset, each beside the paper's."""
 
 from __future__ import annotations
 
@@ -135,6 +135,10 @@ _OF_ASSISTANT: Final = columns_of(
 _OF_USER: Final = columns_of({"nat": Dimension.NATURALNESS_USER, "coh": Dimension.COHERENCE_USER})
 
 
+#: Of Table 4: task completion and personalization alone.
+_OF_CONTEXT: Final = [column for column in _OF_ASSISTANT if column.key.endswith(("tcr", "_p"))]
+
+
 def assistant_tables(runs: Sequence[StoredRun]) -> list[Table]:
     """Return Table 3: a row for each run, and the paper's rows.
 
@@ -142,7 +146,7 @@ def assistant_tables(runs: Sequence[StoredRun]) -> list[Table]:
     naturalness and coherence, for single-domain (SD) and multi-domain (MD) tasks.
     """
     note = "TCR in percent, P from 1 to 4; Nat and Coh, of the assistant, from 1 to 5."
-    return [_scores(runs, 3, "assistants beside each other", _OF_ASSISTANT, note)]
+    return [_scores(runs, _own_rows(runs, _OF_ASSISTANT), 3, "assistants beside each other", note)]
 
 
 def user_tables(runs: Sequence[StoredRun]) -> list[Table]:
@@ -151,17 +155,52 @@ def user_tables(runs: Sequence[StoredRun]) -> list[Table]:
     The paper has these scores only for single-domain tasks.
     """
     note = "Nat and Coh, of the user agent, from 1 to 5; the paper has them for SD tasks."
-    return [_scores(runs, 12, "the user agent, by assistant", _OF_USER, note)]
+    rows = _own_rows(runs, _OF_USER)
+    return [_scores(runs, rows, 12, "the user agent, by assistant", note, columns=_OF_USER)]
 
 
-def _scores(runs: Sequence[StoredRun], number: int, what: str, columns: Sequence[Column], note: str) -> Table:
+def context_tables(runs: Sequence[StoredRun]) -> list[Table]:
+    """Return Table 4: a row for what the assistant knew in each run and in each of its controls.
+
+    Base knew nothing of its user. With the prompt "vanilla", a model was told nothing at all.
+    """
+    rows = []
+    for run in runs:
+        s, own = run.results.settings, str(run.results.settings.get("context", ""))
+        vanilla = bool(s.get("assistant")) and s.get("assistant_prompt") == "vanilla"
+        for control in dict.fromkeys(("", *(item.control for item in run.results.items))):
+            letters = {"": "" if vanilla else own, "swapped": own, "none": ""}.get(control, control)
+            name = "Base + all" if letters == "DIS" else " + ".join(["Base", *letters])
+            name = "Another user's" if control == "swapped" else name
+            name = "Vanilla" if vanilla and not letters else name
+            place = (name != "Vanilla", control == "swapped", len(letters), letters)
+            items = [item for item in run.results.items if item.control == control]
+            label = f"{name} ({run.name})" if len(runs) > 1 else name
+            rows.append((place, means_row(label, items, _OF_CONTEXT)))
+    note = "D: demographics, I: past interactions, S: situation. TCR in percent, P from 1 to 4."
+    ordered = [cells for _, cells in sorted(rows)]
+    what = "what each part of the context is worth"
+    return [_scores(runs, ordered, 4, what, note, columns=_OF_CONTEXT)]
+
+
+def _own_rows(runs: Sequence[StoredRun], columns: Sequence[Column]) -> list[tuple[str, ...]]:
+    return [means_row(run.name, run.results.own, columns) for run in runs]
+
+
+def _scores(
+    runs: Sequence[StoredRun],
+    rows: Sequence[tuple[str, ...]],
+    number: int,
+    what: str,
+    note: str,
+    *,
+    columns: Sequence[Column] = tuple(_OF_ASSISTANT),
+) -> Table:
+    """The rows above those of the paper."""
     paper = [
         (f"{PAPER}{name}", *(row.get(c.key, "-") for c in columns))
         for name, row in paper_rows(number).items()
     ]
-    return Table(
-        paper_title(f"Table {number}", what),
-        ("", *(column.heading for column in columns)),
-        (*(means_row(run.name, run.results.own, columns) for run in runs), *paper),
-        (*notes_of(runs), note, PAPER_NOTE, *paper_notes(number)),
-    )
+    header = ("", *(column.heading for column in columns))
+    notes = (*notes_of(runs), note, PAPER_NOTE, *paper_notes(number))
+    return Table(paper_title(f"Table {number}", what), header, (*rows, *paper), notes)

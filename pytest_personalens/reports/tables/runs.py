@@ -33,7 +33,7 @@ def paper_title(number: str, what: str) -> str:
 def paper_rows(table: int) -> dict[str, dict[str, str]]:
     """Return the rows of one of the paper's tables: name -> column -> the figure as it is printed there.
 
-    `table` is 1, 3, 5, 10, 12 or 13.
+    `table` is 1, 3, 4, 5, 10, 12 or 13.
     """
     entry = _tables()[f"table_{table}"]
     places = entry.get("places", 2)

@@ -8,7 +8,7 @@ from math import comb, sqrt
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.judging.metric import total
+from pytest_personalens.core.judging.measure import total
 from pytest_personalens.results.means import (
     answers_of,
     by_kind,
@@ -27,8 +27,7 @@ from pytest_personalens.results.values.item import Item
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_personalens.core.judging.measure import Measure
-    from pytest_personalens.core.judging.metric import Metric, Row
+    from pytest_personalens.core.judging.measure import Measure, Metric, Row
     from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.means import Key, Pairs
 

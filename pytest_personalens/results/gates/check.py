@@ -8,8 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.measure import get_measure
-from pytest_personalens.core.judging.metric import Metric
+from pytest_personalens.core.judging.measure import Metric, get_measure
 from pytest_personalens.core.options.gate import (
     CRITERION_GATE,
     LATENCY_P95,

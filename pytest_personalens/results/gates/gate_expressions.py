@@ -6,8 +6,8 @@ import difflib
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.judging.criteria import ALL_CRITERIA, NEEDS_MODEL
 from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.measure import ALL_CRITERIA, NEEDS_MODEL
 from pytest_personalens.core.options.gate import (
     CRITERION_GATE,
     LATENCY_P95,
@@ -16,7 +16,7 @@ from pytest_personalens.core.options.gate import (
     is_metric,
     measure_of,
 )
-from pytest_personalens.core.text.parse import judge_specs
+from pytest_personalens.core.options.option_table import judge_specs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, get_args
 
-from pytest_personalens.core.judging.criteria import text_of
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.measure import get_measure
+from pytest_personalens.core.judging.measure import get_measure, text_of
 from pytest_personalens.core.judging.verdict import IntrusionCode
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.results.wording import count

@@ -16,7 +16,7 @@ from pytest_personalens.results.stats.paired import DRAWS, FEW, all_sums, random
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pytest_personalens.core.judging.metric import Row
+    from pytest_personalens.core.judging.measure import Row
 
     #: Sums -> a figure, or None if they do not determine it.
     FigureOf = Callable[[Row], float | None]

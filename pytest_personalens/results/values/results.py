@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from pytest_personalens.core.files.git import git
 from pytest_personalens.core.files.jsonfile import json_parts, read_versioned
 from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.frozen import Frozen
@@ -18,6 +17,7 @@ from pytest_personalens.core.judging.evaluation import Cause
 from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.options.gate import control_of, is_gate, parse_gate_name
+from pytest_personalens.core.runtime import git
 from pytest_personalens.core.suite import Suite, SuiteField, get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.results.values.calibration import Calibration

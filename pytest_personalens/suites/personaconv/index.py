@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.cache import cache_folder, write_cached
+from pytest_personalens.core.files.destinations import cache_folder, write_cached
 from pytest_personalens.suites.personaconv import fixed_protocol as fixed
 from pytest_personalens.suites.personaconv import official_protocol as official
 from pytest_personalens.suites.personaconv.plan import Index, IndexedPost, IndexedTarget

@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import short_repr
 from pytest_personalens.core.frozen import clean
-from pytest_personalens.core.judging.measure import Measure, MeasureNames
-from pytest_personalens.core.judging.metric import Metric, OfSums
+from pytest_personalens.core.judging.measure import Measure, MeasureNames, Metric, OfSums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.judging.evaluation import Answer
-    from pytest_personalens.core.judging.measure import Exact
-    from pytest_personalens.core.judging.metric import Row
+    from pytest_personalens.core.judging.answer import Answer
+    from pytest_personalens.core.judging.measure import Exact, Row
 
 POSITIVE: Final = "positive"
 NEGATIVE: Final = "negative"

@@ -10,7 +10,7 @@ import pytest
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.judge_quality import read_labels
-from pytest_personalens.judge_quality.agreement.annotation import draw_dialogues
+from pytest_personalens.judge_quality.agreement.label_page import draw_dialogues
 from pytest_personalens.results.values.results import write_json
 from tests.support.browser import axe_source
 from tests.support.processes.commands import agreement, label

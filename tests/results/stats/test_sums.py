@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from pytest_personalens.core.judging.metric import Row, total
+from pytest_personalens.core.judging.measure import Row, total
 from pytest_personalens.results.stats.resampling import bootstrap_of_sums, swap_of_sums
 
 Pairs = Sequence[tuple[Row, Row]]
