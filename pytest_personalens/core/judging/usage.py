@@ -24,9 +24,8 @@ class Price(NamedTuple):
 
     def of(self, usage: Usage) -> float:
         """Return the cost of `usage` in US dollars."""
-        fresh = usage.input_tokens * self.input + usage.output_tokens * self.output
-        kept = usage.cached_tokens * self.cached + usage.written_tokens * self.written
-        return (fresh + kept) / _MILLION
+        used = (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.written_tokens)
+        return sum(tokens * price for tokens, price in zip(used, self, strict=True)) / _MILLION
 
 
 def read_prices(lines: Sequence[str]) -> dict[str, Price]:
