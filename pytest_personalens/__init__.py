@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from pytest_personalens import adapters as adapters
     from pytest_personalens.core.dialogue.dialogue import Dialogue as Dialogue
     from pytest_personalens.core.dialogue.dialogue import Message as Message
     from pytest_personalens.core.dialogue.dialogue import UserAgent as UserAgent
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Situation as Situation
     from pytest_personalens.core.scenario import Task as Task
     from pytest_personalens.datasets.base import Dataset as Dataset
+    from pytest_personalens.engine import adapters as adapters
     from pytest_personalens.models.base import Answer as Answer
     from pytest_personalens.models.base import Model as Model
     from pytest_personalens.models.base import Request as Request
@@ -88,8 +88,8 @@ _PUBLIC: Final = {
     "results.values.results": ("Results", "read_results"),
 }
 _MODULES: Final = {name: module for module, names in _PUBLIC.items() for name in names}
-#: Modules whose functions are public too.
-_WHOLE: Final = ("adapters",)
+#: A module whose functions are public too.
+_WHOLE: Final = {"adapters": "engine.adapters"}
 __all__ = sorted((*_MODULES, *_WHOLE))
 
 
@@ -101,5 +101,5 @@ def __getattr__(name: str) -> Any:
     import importlib
 
     if name in _WHOLE:
-        return importlib.import_module(f"{__name__}.{name}")
+        return importlib.import_module(f"{__name__}.{_WHOLE[name]}")
     return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -12,7 +12,7 @@ import argparse
 import random
 from statistics import fmean
 
-from pytest_personalens.results.stats.correction import Found, correct
+from pytest_personalens.results.values.calibration import Found, correct
 
 #: Sensitivity and specificity of the judges, true rates, and (dialogues, labels).
 JUDGES = ((0.95, 0.9), (0.85, 0.8), (0.95, 0.7), (0.71, 0.64))

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from pytest_personalens.agents import EmbeddedJudge
 from pytest_personalens.agents.by_model.model_agents import PromptSettings
-from pytest_personalens.cli.judges.agreement import open_judge
+from pytest_personalens.cli.judge_commands import open_judge
 from pytest_personalens.core.errors import JudgeFault, NotJudged, RecordError
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.engine.records.on_tape import JudgeByCase

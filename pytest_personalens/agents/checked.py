@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pytest_personalens.core.errors import PersonalensError, SpecError, error_text
-from pytest_personalens.core.judging.criteria import ALL_CRITERIA
-from pytest_personalens.core.judging.measure import CRITERION
+from pytest_personalens.core.judging.measure import ALL_CRITERIA, CRITERION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""The errors of this package, each with a helpful text of one line.
+"""The errors of this package, each with a helpful text of one line, and their codes.
 
 The tree shows what each error leads to: the cause of an item without a score, or an exit code.
 
@@ -20,8 +20,8 @@ The tree shows what each error leads to: the cause of an item without a score, o
 from __future__ import annotations
 
 from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from functools import cache, partial
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.text.redaction import redact
 
@@ -175,3 +175,27 @@ class NotJudged(PersonalensError):
     """
 
     code = "PL606"
+
+
+class ErrorCode(NamedTuple):
+    """What `explain` prints of a code. `page` is a page below docs/."""
+
+    code: str
+    title: str
+    do: str
+    page: str
+
+
+@cache
+def error_codes() -> dict[str, ErrorCode]:
+    """Return what is known of each code, in the order of the codes."""
+    import tomllib  # needed only for `explain`
+    from importlib.resources import files
+
+    rows = tomllib.loads(files(__package__).joinpath("error_codes.toml").read_text(encoding="utf-8"))
+    return {code: ErrorCode(code, row["title"], row["do"], row["page"]) for code, row in sorted(rows.items())}
+
+
+def with_code(error: str, code: str) -> str:
+    """Return an error's text with its code at the end, in parentheses."""
+    return f"{error} ({code})"

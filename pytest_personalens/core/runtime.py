@@ -1,4 +1,4 @@
-"""Threads that the program's end does not wait for, caches made once, and the garbage collector left out."""
+"""Threads that the program's end does not wait for, caches made once, the garbage collector, and git."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import atexit
 import gc
 import os
 import queue
+import subprocess
 import sys
 import threading
 from concurrent.futures import Executor, Future, wait
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 
 #: After more new blocks of memory than these, objects are left frozen: to search them at the end takes
@@ -161,3 +163,17 @@ class SpareThreads:
 
 #: Threads of this process that wait for a call.
 SPARE: Final = SpareThreads()
+
+
+#: Seconds that git may take.
+_PATIENCE: Final = 20.0
+
+
+def git(root: Path, *words: str) -> str | None:
+    """Return the output of a git command in `root`, or None if it fails or takes more than 20 seconds."""
+    command = ["git", "--no-optional-locks", "-C", str(root), *words]
+    try:
+        done = subprocess.run(command, capture_output=True, check=False, timeout=_PATIENCE)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return os.fsdecode(done.stdout) if done.returncode == 0 else None

@@ -6,16 +6,16 @@ import hashlib
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.facts import Clock, Fact, Limit, Session, StoreLook, Thing
-from pytest_personalens.core.frozen import Frozen, Text
+from pytest_personalens.core.frozen import Frozen, Sparse, Text
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.safe_text import slug
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 Kind = Literal["single", "multi"]
 _ROUNDS: Final[dict[Kind, int]] = {"single": 20, "multi": 30}
@@ -69,7 +69,7 @@ _UNTOLD: Final = Situation()
 Slot = Literal["name", "title", "time", "day", "price", "count", "length", "place", "seat", "number"]
 
 
-class GoalPart(Frozen):
+class GoalPart(Sparse):
     """One part of a goal, an action or a fact to tell, which rests on the facts named by `facts`."""
 
     text: Text
@@ -79,10 +79,11 @@ class GoalPart(Frozen):
     domain: str = ""
     never: bool = Field(default=False, description="True for what must not happen.")
     facts: tuple[str, ...] = ()
+    rare: ClassVar[Mapping[str, object]] = {"facts": ()}
     ask: str = Field("", description="How a user asks for it: what to do, or what to tell.")
 
 
-class Task(Frozen):
+class Task(Sparse):
     """The task that the user wants done.
 
     The user agent sees `intent`, and the judge of task completion sees `goal`. Neither sees the other's text.
@@ -99,6 +100,7 @@ class Task(Frozen):
     parts: tuple[GoalPart, ...] = ()
     facts: tuple[Fact, ...] = ()
     things: tuple[Thing, ...] = ()
+    rare: ClassVar[Mapping[str, object]] = {"facts": (), "things": ()}
 
 
 class PreferenceWords(Frozen):
@@ -202,7 +204,7 @@ class BaseScenario(Frozen):
         return StoreLook(entries=None if entries is None else len(entries))
 
 
-class Scenario(BaseScenario):
+class Scenario(BaseScenario, Sparse):
     """One user with one task in one situation.
 
     `preferences` and `summaries` hold only the domains of the task. `sessions` are the past conversations
@@ -233,19 +235,11 @@ class Scenario(BaseScenario):
         default_factory=dict, description="Domain -> preferences, of domains beside the task's."
     )
 
-    @model_serializer(mode="wrap")
-    def _without_what_is_empty(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data: dict[str, Any] = serialize(self)
-        if self.situation == _UNTOLD:
-            data.pop("situation", None)
-        task: dict[str, Any] = data.get("task") or {}
-        # What a dataset does not have is no part of a scenario's digest.
-        parts = ((part, ("facts",)) for part in task.get("parts", ()))
-        for fields, names in ((data, _LEFT_OUT), (task, ("facts", "things")), *parts):
-            for name in names:
-                if not fields.get(name, True):
-                    del fields[name]
-        return data
+    #: What a dataset does not have is no part of a scenario's digest.
+    rare: ClassVar[Mapping[str, object]] = {
+        "words": {}, "now": None, "limits": (), "sessions": (), "others": {}, "elsewhere": {},
+        "situation": _UNTOLD,
+    }  # fmt: skip
 
     @property
     def task_id(self) -> str:
@@ -312,10 +306,6 @@ class Scenario(BaseScenario):
             situation=self.situation if "S" in letters and self.situation != _UNTOLD else None,
             now=self.now if "S" in letters else None,
         )
-
-
-#: Fields of a scenario that are left out where they are empty.
-_LEFT_OUT: Final = ("words", "now", "limits", "sessions", "others", "elsewhere")
 
 
 class Context(Frozen):

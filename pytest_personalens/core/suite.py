@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 from pydantic import AfterValidator, ConfigDict
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.judging.measure import Measure, add_measures, get_measure
-from pytest_personalens.core.judging.metric import Metric
+from pytest_personalens.core.judging.measure import Measure, Metric, add_measures, get_measure
 from pytest_personalens.core.suite_names import SUITES
 
 if TYPE_CHECKING:

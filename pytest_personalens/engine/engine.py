@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.judging.evaluation import evaluate, evaluation_of, judge_dialogue
 from pytest_personalens.core.judging.usage import add_usage
+from pytest_personalens.core.suite import get_suite
 from pytest_personalens.engine.assistant.assistant import Stopwatch, guarded
 from pytest_personalens.engine.assistant.team_fixtures import StoreVisit
 from pytest_personalens.engine.job import JobResult
-from pytest_personalens.engine.records.on_tape import ResumedAssistant, audited, scenario_digest
+from pytest_personalens.engine.records.on_tape import ResumedAssistant
 from pytest_personalens.engine.records.record import why_stale
 from pytest_personalens.engine.telemetry import SDK, dialogue_span
 from pytest_personalens.models.tape import Tape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from concurrent.futures import Executor, Future
 
     from pytest_personalens.core.dialogue.dialogue import UserAgent
@@ -74,14 +75,14 @@ def work(
         dialogue_span(job) if SDK in sys.modules else nullcontext() as describe,
     ):
         kind, manner = job.scenario.kind, job.manner
-        special = (state, past, store, direct) != (None, None, None, None)
-        if not special and (identities := participants.without_prompts(kind, manner)) is not None:
+        if (state, past, store, direct) == (None, None, None, None) and job.record is not None:
             alone = guard(participants.named or assistant, job.context)
-            if (replayed := replay(job, identities, alone, replies)) is not None:
+            replayed = replay(job, participants.without_prompts(kind, manner), alone, replies)
+            if replayed is not None:
                 if describe is not None:
                     describe(replayed)
-                mixed = "" if mine is None else mine.mixed
-                return JobResult(watch.timing(replayed), seconds=time.perf_counter() - started, mixed=mixed)
+                took, mixed = time.perf_counter() - started, "" if mine is None else mine.mixed
+                return JobResult(watch.timing(replayed), (), replayed=True, seconds=took, mixed=mixed)
         tape = tape_of(job, participants, calls)
         agents = participants.agents(job.context, job.thresholds, kind, tape, manner)
         take = state and state.taker(
@@ -145,8 +146,9 @@ def work(
             describe(evaluation)
     beside: dict[str, object] = {}
     simulated = job.stored is None or job.stored.user_agent
-    if evaluation.scored and simulated:
-        beside["user_faults"] = audited(job.scenario, evaluation.dialogue, tape)
+    suite = get_suite(job.scenario.suite)
+    if evaluation.scored and simulated and suite.auditor:
+        beside["user_faults"] = suite.audit(job.scenario, evaluation.dialogue)
     if visit is not None and visit.waited:
         beside["waited"] = tuple(visit.waited)
     if usage := add_usage(tape.spent, agents.meter.usage):
@@ -154,9 +156,8 @@ def work(
     return JobResult(
         watch.timing(evaluation, beside),
         tuple(tape.rows),
-        tape.questions,
-        time.perf_counter() - started,
-        raised[-1] if evaluation.cause == "assistant" and raised else None,
+        seconds=time.perf_counter() - started,
+        raised=raised[-1] if evaluation.cause == "assistant" and raised else None,
         mixed="" if mine is None else mine.mixed,
     )
 
@@ -165,7 +166,7 @@ def tape_of(job: Job, participants: Participants, calls: Calls | None) -> Tape:
     """Return the tape of a job."""
     scenario, elsewhere = job.scenario, job.elsewhere
     record = job.record.restored(scenario) if job.record is not None else None
-    tape = Tape(
+    return Tape(
         job.rules,
         record=record.rows if record is not None else (),
         calls=calls,
@@ -176,14 +177,11 @@ def tape_of(job: Job, participants: Participants, calls: Calls | None) -> Tape:
             "" if record is None else why_stale(record, scenario, role, asked, heard)
         ),
     )
-    if job.content:
-        tape.knows(scenario_digest, scenario, job.content)
-    return tape
 
 
 def replay(
     job: Job,
-    identities: tuple[str, str, str],
+    identities: tuple[str, str, str] | None,
     assistant: Callable[[AssistantMessages], object],
     replies: list[object],
 ) -> Evaluation | None:
@@ -195,21 +193,33 @@ def replay(
     raised.
     """
     record, scenario, rules = job.record, job.scenario, job.rules
-    *agents, auditor = identities
+    if record is None or identities is None or rules.anew or rules.writes or job.resumable or job.stored:
+        return None
+    data, (user_agent, judge, auditor) = record.data, identities
+    known = {
+        "user_agent": user_agent,
+        "judge": judge,
+        "content": job.content or scenario.digest,
+        "assistant": None,
+        "cause": None,
+        "unread": None,
+    }
+    audit = data.get("audit", {"by": "", "faults": None})
+    given, gaps = {v["dimension"]: v for v in data["verdicts"]}, data.get("not_judged", {})
+    asked = [measure.value for measure in job.dimensions]
+    verdicts = [given[name] for name in asked if name in given]
     if (
-        record is None
-        or [record.user_agent, record.judge] != agents
-        or record.content != (job.content or scenario.digest)
-        or not record.data.keys().isdisjoint(("assistant", "cause", "unread"))
-        or (rules.anew or rules.writes or job.resumable or job.stored is not None)
+        any(data.get(name) != value for name, value in known.items())
+        or audit["by"] != auditor
+        or not verdicts
+        or any(name not in given and name not in gaps for name in asked)
         or scenario.takes_answers
         or scenario.unrecorded
     ):
         return None
-    read, dialogue = _read_by(job, record.data, auditor), record.data["dialogue"]
-    messages, limit = dialogue["messages"], job.max_turns or scenario.rounds
-    rounds = len(messages) // 2
-    if read is None or dialogue.keys() != {"messages", "end"} or dialogue["end"] == "fault":
+    dialogue, limit = data["dialogue"], job.max_turns or scenario.rounds
+    messages, rounds = dialogue["messages"], len(dialogue["messages"]) // 2
+    if dialogue.keys() != {"messages", "end"} or dialogue["end"] == "fault":
         return None
     if rounds > limit or (rounds < limit and dialogue["end"] == "limit"):
         return None
@@ -219,36 +229,22 @@ def replay(
             return None  # with tool calls, or of a session
         if message["role"] == "assistant":
             try:
-                replies.append(assistant(list(map(dict, history))))
+                replies.append(said := assistant(list(map(dict, history))))
             except Exception as error:  # it is raised again where its cause is found
                 replies.append(error)
                 return None
-            said = replies[-1]
             if not isinstance(said, str) or clean(said).strip() != message["content"]:
                 return None
         history.append(message)
-    return evaluation_of(scenario, *agents, dialogue=dialogue, **read)
-
-
-def _read_by(job: Job, data: Mapping[str, Any], auditor: str) -> dict[str, Any] | None:
-    """Return what judge and audit read in the record, by field; None if something is asked that they did not.
-
-    A record may hold calls that nothing rests on any more.
-    """
-    given, gaps = {v["dimension"]: v for v in data["verdicts"]}, data.get("not_judged", {})
-    asked = [measure.value for measure in job.dimensions]
-    audits = [call for call in data["calls"] if call["role"] == "user audit"] if auditor else []
-    if any(name not in given and name not in gaps for name in asked) or len(audits) != bool(auditor):
-        return None
-    read = {
-        "verdicts": [given[name] for name in asked if name in given],
-        "not_judged": {name: gaps[name] for name in asked if name in gaps},
-    }
-    if audits:
-        if audits[0]["asked"]["agent"] != auditor:
-            return None
-        read["user_faults"] = audits[0]["answer"]
-    return read if read["verdicts"] else None
+    return evaluation_of(
+        scenario,
+        user_agent,
+        judge,
+        dialogue=dialogue,
+        verdicts=verdicts,
+        not_judged={name: gaps[name] for name in asked if name in gaps},
+        user_faults=audit["faults"],
+    )
 
 
 def again(

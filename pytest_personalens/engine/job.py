@@ -140,15 +140,15 @@ class Job(NamedTuple):
 class JobResult(NamedTuple):
     """The result of a job.
 
-    `evaluation` has the usage of this run in all its parts. `rows` are the answers that it rests on (none if
-    it is that of the record, for which only the assistant was asked), and `bought` those that another machine
-    bought. `questions` counts the questions that the item's own record did not answer. `raised` is the
-    exception of the assistant that ended the evaluation, for a debugger in this process.
+    `evaluation` has the usage of this run in all its parts. `rows` are the answers that it rests on, and
+    `bought` those that another machine bought. If it was `replayed`, it is that of the record, for which only
+    the assistant was asked. `raised` is the exception of the assistant that ended the evaluation, for a
+    debugger in this process.
     """
 
     evaluation: Evaluation
     rows: tuple[Row, ...] = ()
-    questions: int = 0
+    replayed: bool = False
     seconds: float = 0.0
     raised: Exception | None = None
     bought: tuple[Row, ...] = ()

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_personalens.agents.by_model.model_agents import ModelAgents
 from pytest_personalens.agents.checked import AgentRole, JudgeByReading, offered
 from pytest_personalens.core.errors import PersonalensError, RecordError, SpecError, Stopped, error_text
-from pytest_personalens.core.judging.criteria import ALL_CRITERIA
-from pytest_personalens.core.judging.measure import get_measure
+from pytest_personalens.core.judging.measure import ALL_CRITERIA, get_measure
 from pytest_personalens.core.judging.usage import price_of
+from pytest_personalens.core.options.option_table import judge_specs
 from pytest_personalens.core.scenario import Context, Situation
 from pytest_personalens.core.suite import get_suite
-from pytest_personalens.core.text.parse import judge_specs
 from pytest_personalens.engine.assistant.assistant import (
     WITHOUT_CONTEXT,
     EventLoop,
@@ -245,7 +244,7 @@ class Participants:
         if "user agent" in models:
             user_agent = self.user_of(models["user agent"], meter, manner)
         if tape is not None:
-            user_agent = UserOnTape(user_agent, tape, by_model="user agent" in models)
+            user_agent = UserOnTape(user_agent, tape, aside=own is None or "user agent" in models)
         assistant = self.named
         if "assistant" in models:
             assistant, played = None, self.played(models["assistant"], meter, context, kind)
@@ -303,14 +302,13 @@ class Participants:
         """
 
         def one(who: Any) -> Judge:
-            by_model = isinstance(who, Model)
-            judge: Judge
-            if by_model:
+            judge: Judge | None = who
+            if judge is None:
+                return self._suite.scorer(settings, self.recipe.root)
+            if by_model := isinstance(who, Model):
                 judge = self._suite.judged(who, meter, temperature) or self.model_agents.judge(
                     who, meter, temperature=temperature
                 )
-            else:
-                judge = who or self._suite.scorer(settings, self.recipe.root)
             return JudgeOnTape(judge, tape, by_model=by_model) if tape is not None else judge
 
         by_reading = {self._measure(name): one(who) for name, who in judges.items() if name}

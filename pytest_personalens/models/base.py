@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 
-from pytest_personalens.core.dialogue.answer_end import End, cut_text
+from pytest_personalens.core.dialogue.events import End, cut_text
 from pytest_personalens.core.dialogue.message import ToolCall
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.core.frozen import Frozen, Text, clean

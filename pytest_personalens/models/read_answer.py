@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.dialogue.answer_end import end_of
+from pytest_personalens.core.dialogue.events import end_of
 from pytest_personalens.core.dialogue.events import error_in as stream_error
 from pytest_personalens.core.dialogue.message import Function, ToolCall, has_thoughts, text_of
 from pytest_personalens.core.dialogue.reply import Stream

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.text.parse import number, some
+from pytest_personalens.core.options.option_table import number, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

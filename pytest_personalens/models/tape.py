@@ -152,32 +152,13 @@ class Tape:
         self._used: list[Row] = []
         self._lock = threading.Lock()
         self._scrub: Callable[[str], str] | None = None
-        self._digests: dict[Callable[[Any], str], tuple[Any, str]] = {}
         #: What the agents have heard so far: the transcript, or the dialogue that is judged.
         self.heard: Any = None
-        #: The questions that the item's own record did not answer.
-        self.questions = 0
         #: How many questions each role has asked, and how many of them were put to its model or agent now.
         self.asked: Counter[str] = Counter()
         self.bought: Counter[str] = Counter()
         #: What earlier parts of this run spent on this item, by role.
         self.spent: dict[str, Usage] = {}
-
-    def once(self, digest: Callable[[Any], str], value: Any) -> str:
-        """Return the digest of a scenario or dialogue, made once for all agents of the evaluation."""
-        known = self._digests.get(digest)
-        if known is None or known[0] is not value:
-            known = self._digests[digest] = value, digest(value)
-        return known[1]
-
-    def knows(self, digest: Callable[[Any], str], value: Any, is_: str) -> None:
-        """Take a digest that is made already."""
-        self._digests[digest] = value, is_
-
-    @property
-    def idle(self) -> bool:
-        """True if nothing is known, and nothing that is free will be kept."""
-        return not (self._record or self.rules.writes or self.rules.keeps_all)
 
     @property
     def rows(self) -> list[Row]:
@@ -195,20 +176,19 @@ class Tape:
         paid: bool,
         write: Callable[[Answer], Any],
         read: Callable[[Any], Answer],
-        counts: bool = True,
         tokens: Callable[[Answer], Mapping[str, int] | None] = lambda answer: None,
     ) -> Answer:
         """Return the answer that is known, or that of `buy`, which is kept as plain data by `write`.
 
         Raise `RecordError` if the question costs money and the run may not spend, or if the answer cannot be
-        kept. If it does not count (`counts`), the record is not stale without its answer.
+        kept.
         """
         question = role, tuple(sorted(asked.items()))
         with self._lock:
             self._asked[question] += 1
             self.asked[role] += 1
             key = role, self._asked[question], question[1]
-        for row in self._known(key, paid=paid, counts=counts):
+        for row in self._known(key, paid=paid):
             if row.fault and (self.rules.may_spend or not paid):
                 continue  # the judge is asked again
             if row.fault:
@@ -271,15 +251,13 @@ class Tape:
             return {name: self.scrub(v) for name, v in value.items()}
         return [self.scrub(v) for v in value] if isinstance(value, (list, tuple)) else value
 
-    def _known(self, key: Key, *, paid: bool, counts: bool) -> Iterable[Row]:
+    def _known(self, key: Key, *, paid: bool) -> Iterable[Row]:
         recorded = self._record.get(key)
         # A run that goes on from an interrupted one counts what that has paid.
         of_this_run = recorded is None or self.rules.keeps_all
         logged = self._calls.find(key) if self._calls is not None and of_this_run else None
         if recorded is not None:
             yield logged if logged is not None and self._is_own(logged) else recorded
-        with self._lock:
-            self.questions += counts
         if logged is not None:
             yield logged
         if paid and not self.rules.anew:

@@ -11,37 +11,25 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_personalens.plugin import hookspecs
-from pytest_personalens.plugin.fixtures.fixtures import (
-    _personalens_param,
-    personalens,
-    personalens_assistant,
-    personalens_context,
-    personalens_memory,
-    personalens_memory_store,
-    personalens_scenario,
-    personalens_state,
-)
+from pytest_personalens.plugin.fixtures import fixtures
 from pytest_personalens.plugin.input_errors import errors_in_one_line, input_error
 from pytest_personalens.plugin.options.register import add_options, is_asked_for
 from pytest_personalens.plugin.pytest_internals import asks_for_ours
-from pytest_personalens.plugin.running.keys import DIRECTED, EVALUATED, RUN, SETTINGS, is_worker
+from pytest_personalens.plugin.running.keys import (
+    DIRECTED,
+    EVALUATED,
+    HANDED_OVER,
+    ITEM_KEY,
+    RUN,
+    SETTINGS,
+    is_worker,
+)
 
 # All else is imported when a run first needs it, because a plain pytest run must not become slower.
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from pytest_personalens.plugin.pytest_internals import Failed
-
-__all__ = [  # pytest finds these here by name
-    "_personalens_param",
-    "personalens",
-    "personalens_assistant",
-    "personalens_context",
-    "personalens_memory",
-    "personalens_memory_store",
-    "personalens_scenario",
-    "personalens_state",
-]
 
 _NO_SAMPLE = (
     "personalens: give --personalens-sample N (or personalens_sample in the configuration) to run this"
@@ -81,6 +69,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     pluginmanager.add_hookspecs(hookspecs)
+    pluginmanager.register(fixtures, "personalens-fixtures")
 
 
 @errors_in_one_line()
@@ -237,23 +226,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config) -> Any:
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
     report: pytest.TestReport = yield
     if RUN in item.config.stash and (call.when == "call" or (call.when == "setup" and not report.passed)):
-        from pytest_personalens.plugin.running.keys import ITEM_KEY, JUNIT, SECONDS
+        from pytest_personalens.plugin.running.keys import JUNIT, SECONDS
 
         if call.when == "call" and SECONDS in item.stash:
             # The duration is that of the evaluation, not the time that was left of it at the item's turn.
             report.duration = item.stash[SECONDS]
-        from pytest_personalens.plugin.reporting.reported import PROPERTY, UNEVALUATED, junit_properties
+        from pytest_personalens.plugin.reporting.reported import UNEVALUATED, junit_properties
         from pytest_personalens.plugin.running.items import is_to_be_evaluated, spec_of
 
         if ITEM_KEY in item.stash:
+            _hand_over(item, report)
             result = item.stash[ITEM_KEY]
-            controller = item.config.pluginmanager.get_plugin("personalens-controller")
-            if controller is not None and controller.process == os.getpid():
-                controller.reported.items[report.nodeid] = result
-            else:
-                # The value is a JSON string. execnet carries no richer object, and xdist takes its failure
-                # for success.
-                report.user_properties.append((PROPERTY, result.model_dump_json()))
             # JUnit reads these properties from the report of the teardown. This hook is called once more for
             # each subtest, and for each attempt of an item that runs again.
             before, properties = item.stash.get(JUNIT, []), junit_properties(result)
@@ -272,7 +255,22 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
             report.user_properties.append(
                 (UNEVALUATED, json.dumps([case.control, case.ref.kind, *case.ref.domains]))
             )
+    elif RUN in item.config.stash and item.stash.get(ITEM_KEY, None) is not item.stash.get(HANDED_OVER, None):
+        _hand_over(item, report)  # pytest-retry runs an item again within the report of its first call
     return report
+
+
+def _hand_over(item: pytest.Item, report: pytest.TestReport) -> None:
+    """Give the controller the item's result, in a worker as a property of the report."""
+    result = item.stash[HANDED_OVER] = item.stash[ITEM_KEY]
+    controller = item.config.pluginmanager.get_plugin("personalens-controller")
+    if controller is not None and controller.process == os.getpid():
+        controller.reported.items[report.nodeid] = result
+    else:
+        from pytest_personalens.plugin.reporting.reported import PROPERTY
+
+        # As a JSON string: execnet carries no richer object, and xdist takes its failure for success.
+        report.user_properties.append((PROPERTY, result.model_dump_json()))
 
 
 def _tell_unscored(config: pytest.Config, report: pytest.TestReport) -> None:
@@ -280,7 +278,7 @@ def _tell_unscored(config: pytest.Config, report: pytest.TestReport) -> None:
     evaluation = config.stash.get(EVALUATED, None)
     if evaluation is None or not evaluation.cause:
         return
-    from pytest_personalens.reports.terminal.transcript import failure_headline
+    from pytest_personalens.reports.content.why_items_failed import failure_headline
 
     if (told := failure_headline(evaluation, ())) not in report.longreprtext:
         report.sections.append(("personalens", told))
@@ -307,7 +305,7 @@ def pytest_assertrepr_compare(
     why = ""
     evaluation = config.stash.get(EVALUATED, None)
     if evaluation is not None and evaluation.cause:
-        from pytest_personalens.reports.terminal.transcript import failure_headline
+        from pytest_personalens.reports.content.why_items_failed import failure_headline
 
         why = f", which was {failure_headline(evaluation, ())}"
     return [f"{left!r} {op} the calls of the dialogue{why}", *describe_calls(right)]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 import pytest
 
-from pytest_personalens.core.text.error_codes import with_code
+from pytest_personalens.core.errors import with_code
 from pytest_personalens.plugin.pytest_internals import Failed, failed_at, terminal_width
 from pytest_personalens.plugin.running.keys import STOPPED, is_worker
 
@@ -68,9 +68,8 @@ def columns(config: pytest.Config) -> int:
 
 def show_failure(config: pytest.Config, report: pytest.TestReport, failed: ItemFailed) -> None:
     """Make the report of a failed item what ``--tb`` asks for."""
-    style = traceback_style(config)
-    lines = [] if style == "line" else failed.failure.lines(columns(config), style == "short")
-    failure = failed.failure
+    failure, style = failed.failure, traceback_style(config)
+    lines = [] if style == "line" else failure.lines(columns(config), style == "short")
     failed_at(
         report, lines, failure.headline, brief=style == "short", place=bool(lines), raised_at=failure.place
     )
@@ -80,7 +79,7 @@ class GateFailure:
     """Why a gate failed, as pytest asks for it: lines for the terminal, and one for the short summary."""
 
     def __init__(self, gate_id: str, headline: str, lines: Callable[[int], list[str]]) -> None:
-        self.reprcrash = _Crash(gate_id, headline)
+        self.reprcrash = _Crash(gate_id, 0, headline)
         self._lines = lines
 
     def toterminal(self, writer: TerminalWriter) -> None:
@@ -95,8 +94,11 @@ class GateFailure:
 
 
 class _Crash(NamedTuple):
-    gate_id: str
+    """Has what other plugins read of pytest's own: the id of a gate stands for a path."""
+
+    path: str
+    lineno: int
     message: str
 
     def __str__(self) -> str:
-        return f"{self.gate_id}: {self.message}"
+        return f"{self.path}: {self.message}"

@@ -31,7 +31,8 @@ class CollectionError(pytest.Collector.CollectError):
 
 @contextmanager
 def errors_in_one_line(*, collecting: bool = False) -> Iterator[None]:
-    """Turn a `pytest.UsageError` or collection error into one line that cannot control a terminal.
+    """Turn a `pytest.UsageError`, a collection error or one of ours into one line that cannot control a
+    terminal.
 
     Before any test runs, `pytest.skip`, `pytest.fail` or `sys.exit` in a custom dataset or agent is such an
     error too. While `collecting`, pytest handles these calls itself.
@@ -49,10 +50,16 @@ def errors_in_one_line(*, collecting: bool = False) -> Iterator[None]:
 
         ended = f"personalens: no test is run yet that could end so: {error_text(error)}"
         raise pytest.UsageError(_coded(ended, _ENDED)) from None
+    except Exception as error:
+        from pytest_personalens.core.errors import PersonalensError
+
+        if collecting or not isinstance(error, PersonalensError):
+            raise
+        raise pytest.UsageError(_coded(error, error.code)) from None
 
 
 def _coded(text: object, code: str) -> str:
-    from pytest_personalens.core.text.error_codes import with_code  # needed only after an error
+    from pytest_personalens.core.errors import with_code  # needed only after an error
 
     return with_code(as_one_line(text), code)
 

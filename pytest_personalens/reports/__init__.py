@@ -1,1 +1,1 @@
-"""Results as text, Markdown, HTML and GitHub annotations."""
+"""Results as text, Markdown and HTML."""

@@ -45,11 +45,10 @@ class Files(NamedTuple):
 
 @dataclass
 class WrittenFiles:
-    """Lines on the files that were written or failed, GitHub annotations, and the HTML pages."""
+    """Lines on the files that were written or failed, and the HTML pages."""
 
     done: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    annotations: list[str] = field(default_factory=list)
     pages: list[str] = field(default_factory=list)
 
     def attempt(self, what: str, path: Path | str, write: Callable[[], object]) -> bool:
@@ -68,18 +67,8 @@ class WrittenFiles:
         return False
 
 
-def write_files(
-    results: Results,
-    files: Files,
-    *,
-    root: Path | None = None,
-    lines: Mapping[str, int] = MappingProxyType({}),
-) -> WrittenFiles:
-    """Write all files that the options ask for.
-
-    For GitHub, `root` is the root folder of the tests (default: the working directory). `lines` holds the
-    lines of tests by node id, from 1.
-    """
+def write_files(results: Results, files: Files, *, root: Path | None = None) -> WrittenFiles:
+    """Write all files that the options ask for. `root` is the root folder of the tests (default: here)."""
     written = WrittenFiles()
     for path in files.kind("json"):
         written.attempt("results", path, partial(write_json, results, path))
@@ -91,7 +80,10 @@ def write_files(
         if written.attempt("report", path, partial(write_html, results, path)):
             written.pages.append(str(path))
     if files.github:
-        _tell_github(results, written, root or Path.cwd(), lines)
+        from pytest_personalens.reports.markdown.forges import append_summary, link, summary_path
+
+        page, address = summary_path(), link(root or Path.cwd())
+        written.attempt("step summary", page, partial(append_summary, results, page, link=address))
     if (baseline := files.save_baseline) is not None:
         from pytest_personalens.results.comparison.baseline import baseline_of, why_no_baseline
 
@@ -112,23 +104,6 @@ def _write_markdown(results: Results, path: Path) -> None:
     write_atomically(path, markdown_report(results))
 
 
-def _tell_github(results: Results, written: WrittenFiles, folder: Path, lines: Mapping[str, int]) -> None:
-    from pytest_personalens.reports.markdown.github_step import (
-        annotation_lines,
-        append_summary,
-        link,
-        root_in_repository,
-        summary_path,
-    )
-
-    root, page = root_in_repository(folder), summary_path()
-    written.attempt("step summary", page, lambda: append_summary(results, page, link=link(root)))
-    try:
-        written.annotations.extend(annotation_lines(results, root=root, lines=lines))
-    except Exception as error:  # an error in one report must not affect the others
-        written.problems.append(f"annotations could not be made: {type(error).__name__}: {error}")
-
-
 def check_files(files: Files, prefix: str, *, read: Mapping[str, Path] = MappingProxyType({})) -> Files:
     """Return the same files, after making their folders. `prefix` is that of the options, such as ``--``.
     `read` holds the files that the command reads, by their names for the user. Raise `SpecError` for a file
@@ -137,7 +112,7 @@ def check_files(files: Files, prefix: str, *, read: Mapping[str, Path] = Mapping
     report, baseline = f"{prefix}report", f"{prefix}save-baseline"
     try:
         if files.github:
-            from pytest_personalens.reports.markdown.github_step import summary_path
+            from pytest_personalens.reports.markdown.forges import summary_path
 
             summary_path()
     except (SpecError, DataError) as error:

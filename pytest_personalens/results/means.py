@@ -7,22 +7,20 @@ from collections import defaultdict
 from fractions import Fraction
 from math import lcm
 from statistics import fmean
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.metric import total
+from pytest_personalens.core.judging.measure import total
 from pytest_personalens.core.options.option_table import MANNER
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.stats.resampling import bootstrap_of_sums
-from pytest_personalens.results.values.figures import Figure, Slice, SliceFigure
+from pytest_personalens.results.values.figures import Figure, Group, Slice, SliceFigure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_personalens.core.judging.evaluation import Answer
-    from pytest_personalens.core.judging.measure import Better, Exact, Measure, Score
-    from pytest_personalens.core.judging.metric import Metric, OfSums, Row
+    from pytest_personalens.core.judging.measure import Answer, Better, Exact, Measure, Metric, OfSums, Score
     from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.values.item import Item
 
@@ -51,29 +49,10 @@ def in_order(dimension: Measure, read: Iterable[tuple[Key, int, Score | None]]) 
     return {key: tuple(score for _, score in sorted(trials.items())) for key, trials in scores.items()}
 
 
-def scores_by_turn(items: Iterable[Item]) -> list[dict[Key, list[Exact]]]:
-    """Return P after the first, second, ... turn of the assistant, of scored items with a reading by turn.
-
-    Its reply to the user's goodbye is left out: the score would be lower because of the user's opinion on the
-    turn before.
-    """
-    turns: list[defaultdict[Key, list[Exact]]] = []
-    for item in (item for item in items if item.evaluation.scored):
-        scores = next((v.turns for v in item.evaluation.verdicts if v.turns), ())
-        ended = item.evaluation.dialogue.end in ("user", "unserved")
-        for number, score in enumerate(scores[:-1] if ended else scores):
-            if number == len(turns):
-                turns.append(defaultdict(list))
-            turns[number][item.key].append(int(score))
-    return [dict(of_turn) for of_turn in turns]
-
-
-def scenario_means(scores: Mapping[Key, Sequence[Exact]]) -> dict[Key, Fraction]:
+def _scenario_means(scores: Mapping[Key, Sequence[Exact]]) -> dict[Key, Fraction]:
     """Return the mean of each scenario over its tests, where each test counts by the mean of its trials."""
-    return {
-        scenario: mean(means)
-        for scenario, means in _by_scenario({k: mean(s) for k, s in scores.items()}).items()
-    }
+    by_scenario = _by_scenario({key: mean(trials) for key, trials in scores.items()})
+    return {scenario: mean(means) for scenario, means in by_scenario.items()}
 
 
 def pair_means(before: Mapping[Key, TrialScores], after: Mapping[Key, TrialScores]) -> Pairs:
@@ -140,9 +119,21 @@ def estimate(items: Iterable[Item], dimension: Measure, *, ends: bool = True) ->
     return _estimate_over(scores_of(items, dimension), dimension, ends=ends)
 
 
-def by_turn(items: Iterable[Item]) -> list[Estimate]:
-    """Return personalization after the first, second, ... turn, over the dialogues with a reading by turn."""
-    return [_estimate_over(scores, Dimension.PERSONALIZATION_TURNS) for scores in scores_by_turn(items)]
+def by_turn(items: Iterable[Item], *, ends: bool = True) -> list[Estimate]:
+    """Return personalization after the first, second, ... turn, over the dialogues with a reading by turn.
+
+    The reply to the user's goodbye is left out: the score would be lower because of the user's opinion on the
+    turn before.
+    """
+    turns: list[defaultdict[Key, list[Exact]]] = []
+    for item in (item for item in items if item.evaluation.scored):
+        scores = next((v.turns for v in item.evaluation.verdicts if v.turns), ())
+        ended = item.evaluation.dialogue.end in ("user", "unserved")
+        for number, score in enumerate(scores[:-1] if ended else scores):
+            if number == len(turns):
+                turns.append(defaultdict(list))
+            turns[number][item.key].append(int(score))
+    return [_estimate_over(scores, Dimension.PERSONALIZATION_TURNS, ends=ends) for scores in turns]
 
 
 def figure_of(metric: Metric, items: Sequence[Item], *, ends: bool = True) -> Estimate:
@@ -161,7 +152,7 @@ def figure_of(metric: Metric, items: Sequence[Item], *, ends: bool = True) -> Es
     return Estimate(value, low, high, len({key[:2] for key in answers}), len(every), len(users))
 
 
-def user_sums(of: OfSums, users: Sequence[Sequence[Answer]]) -> list[Row]:
+def user_sums(of: OfSums, users: Sequence[Sequence[Answer]]) -> list[tuple[Exact, ...]]:
     rows = iter(of.rows([answer for answers in users for answer in answers]))
     return [total([next(rows) for _ in answers]) for answers in users]
 
@@ -186,12 +177,26 @@ def _estimate_over(
     dialogues = sum(map(len, scores.values()))
     single = dialogues == len({key[:2] for key in scores})
     means: Mapping[Key, Exact] = (
-        {key: score for key, (score,) in scores.items()} if single else scenario_means(scores)
+        {key: score for key, (score,) in scores.items()} if single else _scenario_means(scores)
     )
     users = by_user(means)
     found = interval(users, dimension.low, dimension.high, dimension.grid) if ends else None
     low, high = found or (None, None)
     return Estimate(fmean(means.values()), low, high, len(means), dialogues, len(users))
+
+
+def group(name: str, items: Sequence[Item], suite: Suite, *, whole: bool = False) -> Group:
+    """Return the figures of some items; only a `whole` run or control gets intervals, which take time."""
+    found = {m.value: (estimate(items, m, ends=whole), m.better) for m in suite.measures}
+    found |= {m.name: (figure_of(m, items, ends=whole), m.better) for m in suite.metrics if m.of is not None}
+    figures = {name: e.figure(better) for name, (e, better) in found.items() if e.dialogues}
+    return Group(name=name, items=len(items), scored=sum(i.evaluation.scored for i in items), figures=figures)
+
+
+def by_kind(items: Sequence[Item], suite: Suite) -> tuple[Group, ...]:
+    present = {i.evaluation.kind for i in items}
+    kinds = [kind for kind in suite.kinds if kind in present]
+    return tuple(group(k, [i for i in items if i.evaluation.kind == k], suite) for k in kinds)
 
 
 #: A group with fewer users on either side is not compared: one user would decide.
@@ -222,28 +227,22 @@ def slices_of(items: Sequence[Item], suite: Suite) -> tuple[Slice, ...]:
         for name in dict.fromkeys(name for item in items for name in item.slices)
         for value in sorted({item.slices[name] for item in items if name in item.slices})
     ]
-    if not groups:  # nearly all runs
-        return ()
-    scored = {m: scenario_means(scores_of(items, m)) for m in suite.main}
+    scored = {m: _scenario_means(scores_of(items, m)) for m in suite.main} if groups else {}
     gaps = {
         (name, value, measure): gap
         for name, value, own in groups
         if name != MANNER  # a user may have scenarios in several manners
-        for measure in suite.main
-        if (gap := gap_of(scored[measure], {i.evaluation.user for i in own})) is not None
+        for measure, means in scored.items()
+        if (gap := gap_of(means, {i.evaluation.user for i in own})) is not None
     }
-    rejected = dict(zip(gaps, holm([gap.p for gap in gaps.values()], LEVEL), strict=True))
+    corrected = dict(zip(gaps, holm([gap.p for gap in gaps.values()]), strict=True))
 
-    def figures(name: str, value: str, own: Sequence[Item]) -> Iterator[tuple[Measure, SliceFigure]]:
-        for measure in suite.main:
-            e = estimate(own, measure)
-            if e.value is None:
-                continue
-            found: dict[str, float | bool] = {}
-            if gap := gaps.get((name, value, measure)):
-                found = {"gap": round(gap.value, 6), "p": round(gap.p, 6), "tasks": gap.tasks}
-                found["significant"] = rejected[name, value, measure]
-            yield measure, SliceFigure(**e.figure(measure.better).model_dump(), **found)
+    def figure(estimate: Estimate, name: str, value: str, measure: Measure) -> SliceFigure:
+        found: dict[str, Any] = estimate.figure(measure.better).model_dump()
+        if gap := gaps.get(one := (name, value, measure)):
+            found |= {"gap": round(gap.value, 6), "p": round(gap.p, 6), "tasks": gap.tasks}
+            found["significant"] = corrected[one] <= LEVEL
+        return SliceFigure(**found)
 
     return tuple(
         Slice(
@@ -252,13 +251,17 @@ def slices_of(items: Sequence[Item], suite: Suite) -> tuple[Slice, ...]:
             users=len({i.evaluation.user for i in own}),
             items=len(own),
             scored=sum(i.evaluation.scored for i in own),
-            figures={measure.value: figure for measure, figure in figures(name, value, own)},
+            figures={
+                measure.value: figure(found, name, value, measure)
+                for measure in suite.main
+                if (found := estimate(own, measure)).value is not None
+            },
         )
         for name, value, own in groups
     )
 
 
-def gap_of(means: Mapping[Key, Fraction], group: Iterable[str]) -> Gap | None:
+def gap_of(means: Mapping[Key, Fraction], group: set[str]) -> Gap | None:
     """Return the gap between the users of `group` and the others, each task compared with itself.
 
     `means` holds the mean score of each (user, task). Groups have different tasks, and tasks differ more than
@@ -266,46 +269,35 @@ def gap_of(means: Mapping[Key, Fraction], group: Iterable[str]) -> Gap | None:
     more users of both sides have it (the least-squares estimate with an effect for each task). Return None if
     fewer than three users of either side have such a task.
 
-    The test takes the users at random into groups of this size. It keeps each user's scenarios together.
+    The test takes the users at random into groups of this size, 10,000 times and once as they are (Phipson
+    and Smyth 2010). It keeps each user's scenarios together.
     """
-    inside = set(group)
     by_task: defaultdict[str, list[tuple[str, Fraction]]] = defaultdict(list)
     for (user, task, *_), score in means.items():
         by_task[task].append((user, score))
     shared = [
-        of_task for of_task in by_task.values() if 0 < sum(u in inside for u, _ in of_task) < len(of_task)
+        of_task for of_task in by_task.values() if 0 < sum(u in group for u, _ in of_task) < len(of_task)
     ]
-    users = {user for of_task in shared for user, _ in of_task}
-    if min(len(users & inside), len(users - inside)) < LEAST_USERS:
-        return None
-    total = weights = Fraction()
     beyond: defaultdict[str, Fraction] = defaultdict(Fraction)
+    weights = Fraction()
     for of_task in shared:
-        own = [score for user, score in of_task if user in inside]
-        rest = [score for user, score in of_task if user not in inside]
-        weight = Fraction(len(own) * len(rest), len(of_task))
-        total += weight * (sum(own, Fraction()) / len(own) - sum(rest, Fraction()) / len(rest))
-        weights += weight
-        mean = (sum(own, Fraction()) + sum(rest, Fraction())) / len(of_task)
+        own = sum(user in group for user, _ in of_task)
+        weights += Fraction(own * (len(of_task) - own), len(of_task))
+        middle = mean([score for _, score in of_task])
         for user, score in of_task:
-            beyond[user] += score - mean
-    return Gap(float(total / weights), _share_as_large(beyond, users & inside), len(shared))
+            beyond[user] += score - middle
+    inside = beyond.keys() & group
+    if min(len(inside), len(beyond) - len(inside)) < LEAST_USERS:
+        return None
+    one = lcm(*(value.denominator for value in beyond.values()))
+    drawn = sorted(int(value * one) for value in beyond.values())
+    seen = int(sum(beyond[user] for user in inside) * one)
+    chance = random.Random(repr((len(inside), drawn)))
+    hits = sum(abs(sum(chance.sample(drawn, len(inside)))) >= abs(seen) for _ in range(_DRAWS))
+    return Gap(float(Fraction(seen, one) / weights), (hits + 1) / (_DRAWS + 1), len(shared))
 
 
 def largest_gap(slices: Iterable[Slice], measure: Measure) -> tuple[Slice, SliceFigure] | None:
     """Return the group with the largest gap in either direction, or None if none could be compared."""
     compared = [(s, f) for s in slices if (f := s.figures.get(measure.value)) and f.gap is not None]
     return max(compared, key=lambda one: abs(one[1].gap or 0), default=None)
-
-
-def _share_as_large(beyond: Mapping[str, Fraction], inside: set[str]) -> float:
-    """Return the share of random groups whose sum is as far from 0 as that of `inside`.
-
-    The draws count the group itself too (Phipson and Smyth 2010).
-    """
-    one = lcm(*(value.denominator for value in beyond.values()))
-    sums = {user: int(value * one) for user, value in beyond.items()}
-    seen, drawn = abs(sum(sums[user] for user in inside)), sorted(sums.values())
-    chance = random.Random(repr((len(inside), drawn)))
-    hits = sum(abs(sum(chance.sample(drawn, len(inside)))) >= seen for _ in range(_DRAWS))
-    return (hits + 1) / (_DRAWS + 1)

@@ -7,14 +7,12 @@ from contextlib import suppress
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_type_hints
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.files.jsonfile import first_problem
-from pytest_personalens.core.frozen import Frozen
-from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.core.options.option_table import keys_of
 from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.results.comparison.baseline import (
@@ -24,17 +22,15 @@ from pytest_personalens.results.comparison.baseline import (
     terms_of,
 )
 from pytest_personalens.results.comparison.pairs import controls_of, trials_of
-from pytest_personalens.results.conclusion import conclude
 from pytest_personalens.results.gates.check import check_again
 from pytest_personalens.results.gates.gate_expressions import check_expressions, with_groups
-from pytest_personalens.results.summarize import FACTS, summarize
+from pytest_personalens.results.summarize import FACTS, NODE_IDS, conclude, summarize
 from pytest_personalens.results.values.results import read_results, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_personalens.core.scenario import BaseScenario
-    from pytest_personalens.results.comparison.baseline import Baseline
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -75,8 +71,7 @@ def last_run(folder: Path) -> Path:
 #: Figures that depend only on the items.
 _FIGURES: Final = (
     "overall", "domains", "kinds", "uncounted", "turns", "by_turn", "user_audit", "usage", "unfound_quotes",
-    "slices",
-    "unsupported",
+    "slices", "unsupported",
 )  # fmt: skip
 #: No item holds the usage of adopting or checking a judge.
 _OF_ANCHORS: Final = "anchor "
@@ -106,7 +101,6 @@ def read_computed(path: Path) -> Results:
     return computed.model_copy(update={"gates": tuple(check_again(computed, gate) for gate in stored.gates)})
 
 
-T = TypeVar("T")
 #: The most hours that may lie between two shards of one run.
 _MOST_HOURS: Final = 12
 #: Settings in which shards may differ: how each is run, how much it may spend, and the place of the dataset
@@ -159,16 +153,13 @@ def _refuse_other_agents(shards: Sequence[Shard]) -> None:
     The settings may be the same: an agent of a plugin has an identity of its own, a prompt its content.
     """
     first: dict[str, tuple[Shard, str]] = {}
-    for shard in shards:
-        for item in shard.results.items:
-            agents = agents_of_run(item, shard.results.of_suite)
-            for role, here in agents.items():
-                holder, there = first.setdefault(role, (shard, here))
-                if here != there:
-                    both = f"{holder.path} and {shard.path} are not of one run"
-                    raise SpecError(
-                        f"{both}: {role} is {there!r} in the first, {here!r} in the second", code="PL206"
-                    )
+    for shard, item in [(one, item) for one in shards for item in one.results.items]:
+        for role, here in agents_of_run(item, shard.results.of_suite).items():
+            holder, there = first.setdefault(role, (shard, here))
+            if here != there:
+                both = f"{holder.path} and {shard.path} are not of one run"
+                was = f"{role} is {there!r} in the first, {here!r} in the second"
+                raise SpecError(f"{both}: {was}", code="PL206")
 
 
 def _refuse_old(shards: Sequence[Shard]) -> None:
@@ -212,10 +203,7 @@ def merge(
         raise SpecError(
             f"{stopped[0].path}: its run was stopped; run the shard again, or give {report}", code="PL206"
         )
-    ids = {
-        name: [nodeid for results in every for nodeid in getattr(results, name)]
-        for name in ("lost", "unevaluated", "skipped", "of_controls")
-    }
+    ids = {name: [nodeid for results in every for nodeid in getattr(results, name)] for name in NODE_IDS}
     items = [item for results in every for item in results.items]
     if not items and not ids["lost"] and not ids["unevaluated"]:
         raise SpecError(f"no item in {len(shards)} results: did the runs collect any test?", code="PL106")
@@ -238,47 +226,30 @@ def merge(
     )
     settings = settings._replace(save_baseline=None if save_baseline is None else str(save_baseline))
     check_expressions(settings)
-    baseline = _baseline(settings, results) if results.complete else None
+    baseline, path = None, None if settings.baseline is None else Path(settings.baseline)
+    if path not in (None, save_baseline) and results.complete and results.own:
+        baseline = read_baseline(path)
+        if changed := baseline.mismatch(terms_of(results)):
+            raise SpecError(mismatch_message(str(settings.baseline), changed), code="PL202")
     domains = {domain for item in items for domain in item.evaluation.domains} | set(results.of_suite.domains)
     gates = with_groups(settings.gate, sorted(domains), results.of_suite.kinds)
     return conclude(results, settings._replace(gate=gates), baseline)
 
 
-def _baseline(settings: Settings, results: Results) -> Baseline | None:
-    path, saved = (None if p is None else Path(p) for p in (settings.baseline, settings.save_baseline))
-    if path is None or path == saved or not results.own:
-        return None
-    baseline = read_baseline(path)
-    if changed := baseline.mismatch(terms_of(results)):
-        raise SpecError(mismatch_message(str(settings.baseline), changed), code="PL202")
-    return baseline
-
-
-def _settings(named: dict[str, Any], path: Path) -> Settings:
+def _settings(named: Mapping[str, Any], path: Path) -> Settings:
     """Return the settings of a run from those in its results, with defaults for missing ones."""
     values = {**Settings._field_defaults}
     # Each setting is read alone, because pydantic 2.9 cannot read the types of a NamedTuple in a module with
     # postponed annotations.
     for name, kind in get_type_hints(Settings).items():
-        if name in named:
-            values[name] = _validated(TypeAdapter(kind).validate_python, named[name], path, name)
-        elif name not in values:
+        if name not in named and name not in values:
             raise DataError(path, "the setting is missing", field=f"settings.{name}")
+        if name in named:
+            try:
+                values[name] = TypeAdapter(kind).validate_python(named[name])
+            except ValidationError as error:
+                raise DataError(path, first_problem(error)[1], field=f"settings.{name}") from None
     return Settings(**values)
-
-
-def _validated(validate: Callable[[Any], T], value: Any, path: Path, name: str = "") -> T:
-    try:
-        return validate(value)
-    except ValidationError as error:
-        field, problem = first_problem(error)
-        raise DataError(path, problem, field=f"settings.{name or field}") from None
-
-
-class _Divided(Frozen):
-    model_config = ConfigDict(extra="ignore")
-    shard: tuple[int, int]
-    gate: tuple[GateExpression, ...]
 
 
 def _read_shard(path: Path) -> Shard:
@@ -289,7 +260,7 @@ def _read_shard(path: Path) -> Shard:
     if results.settings.get("shard") is None:
         no_shard = "the results of a whole run and not of a shard (--personalens-shard K/N)"
         raise DataError(path, f"{no_shard}: there is nothing to merge", code="PL108")
-    part, of = _validated(_Divided.model_validate, results.settings, path).shard
+    part, of = _settings(results.settings, path).shard or (0, 0)
     if not 1 <= part <= of:
         raise DataError(path, f"there is no shard {part}/{of}", field="settings.shard", code="PL206")
     return Shard(part, of, path, results)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values.results import Results
 
 
-_FACTS: Final = Dimension.FACTS
 _LEAST_P: Final = 0.001
 #: With two decimals, this and more is rounded to 1.
 _NEARLY_ONE: Final = 0.995
@@ -54,16 +53,16 @@ REPORT_ONLY: Final = "report only: nothing here fails the run"
 REPORTED_GATES: Final = "its gates are shown and do not count"
 #: The text in place of an interval.
 NO_INTERVAL: Final = "too few for an interval"
-DROPPED: Final = "significant drop"
-NOT_DROPPED: Final = "no significant drop"
-NOT_GATED: Final = "not gated"
+_DROPPED: Final = "significant drop"
+_NOT_DROPPED: Final = "no significant drop"
 
 # Each note on a run is empty if there is nothing to say.
 
 
 def trust_note(results: Results) -> str:
     """Return what the embedded judge read task completion from, if it did."""
-    if not _embedded_completion(results):
+    read = (verdict.dimension for item in results.own for verdict in item.evaluation.verdicts)
+    if results.settings.get("judge_model") != "embedded" or Dimension.TASK_COMPLETION not in read:
         return ""
     dialogues = [i.evaluation.dialogue for i in results.own if i.evaluation.task_completed is not None]
     held, acted = sum(d.state is not None for d in dialogues), sum(d.acts for d in dialogues)
@@ -77,19 +76,12 @@ def not_judged_note(results: Results) -> str:
     """Return what readings would need that the judge does not give, with the number of their items."""
     of_items = (i.evaluation.not_judged.items() for i in results.own)
     reasons = Counter(
-        why for readings in of_items for why in dict.fromkeys(w for d, w in readings if d != _FACTS)
+        why
+        for readings in of_items
+        for why in dict.fromkeys(why for d, why in readings if d != Dimension.FACTS)
     )
-    every = len(results.own)
-    return "; ".join(
-        f"{why}: not judged in {number:,} of {count(every, results.of_suite.item)}"
-        for why, number in reasons.items()
-    )
-
-
-def _embedded_completion(results: Results) -> bool:
-    """True if the embedded judge read task completion."""
-    read = (verdict.dimension for item in results.own for verdict in item.evaluation.verdicts)
-    return results.settings.get("judge_model") == "embedded" and Dimension.TASK_COMPLETION in read
+    every = count(len(results.own), results.of_suite.item)
+    return "; ".join(f"{why}: not judged in {number:,} of {every}" for why, number in reasons.items())
 
 
 def user_note(results: Results) -> str:
@@ -97,16 +89,16 @@ def user_note(results: Results) -> str:
     audit = results.user_audit
     if audit is None or not audit.faulty:
         return ""
-    of = f"{audit.faulty} of {count(audit.audited, results.of_suite.dialogue)}"
+
+    def named(numbers: Mapping[FaultCode, int]) -> str:
+        ordered = sorted(numbers.items(), key=lambda pair: -pair[1])
+        return ", ".join(f"{number} {FAULTS[code]}" for code, number in ordered)
+
+    of = f"faults of the user in {audit.faulty} of {count(audit.audited, results.of_suite.dialogue)}"
     if not audit.lost:
-        return f"faults of the user in {of}: {_faults(audit.faults)}; none was lost to the user"
+        return f"{of}: {named(audit.faults)}; none was lost to the user"
     lost = count(sum(audit.lost.values()), results.of_suite.dialogue)
-    return f"{lost} lost to the user: {_faults(audit.lost)} (faults of the user in {of})"
-
-
-def _faults(numbers: Mapping[FaultCode, int]) -> str:
-    ordered = sorted(numbers.items(), key=lambda pair: -pair[1])
-    return ", ".join(f"{number} {FAULTS[code]}" for code, number in ordered)
+    return f"{lost} lost to the user: {named(audit.lost)} ({of})"
 
 
 def part_note(results: Results) -> str:
@@ -162,38 +154,35 @@ def quotes_note(results: Results) -> str:
     """Return how many of the judge's quotes are not in the transcript."""
     if not results.unfound_quotes and not results.unsupported:
         return ""
-    alone = count(results.unsupported, "verdict")
-    alone = f"; {alone} without any quote that is in it" if results.unsupported else ""
-    return f"quotes of the judge that are not in the transcript: {results.unfound_quotes}, dropped{alone}"
+    alone = f"; {count(results.unsupported, 'verdict')} without any quote that is in it"
+    dropped = f"quotes of the judge that are not in the transcript: {results.unfound_quotes}, dropped"
+    return dropped + alone * bool(results.unsupported)
 
 
 def store_note(results: Results) -> str:
     """Return what a memory store showed: how long it took, where values were lost, and what is left in it."""
+
+    def told(seconds: float) -> str:
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+
     evaluations = [item.evaluation for item in results.own if item.evaluation.scored]
     looks = [(e, e.dialogue.store) for e in evaluations if e.dialogue.store is not None]
     waits, parts = [seconds for e in evaluations for seconds in e.waited], []
     if waits:
-        longest = f", {_seconds(max(waits))} at most"
-        parts.append(f"waited {_seconds(median(waits))} in the median after a session{longest}")
+        longest = f", {told(max(waits))} at most"
+        parts.append(f"waited {told(median(waits))} in the median after a session{longest}")
     lost = Counter(
         stored.step
         for e, look in looks
         for value in dict.fromkeys(r.value for v in e.verdicts for r in v.reasons if r.code == "not-said")
         if (stored := look.of(value)) is not None and stored.step is not None
     )
-    if lost:
-        parts.append(
-            f"values not said: {', '.join(f'{number} {step}' for step, number in lost.most_common())}"
-        )
-    asked = [look.residue for _, look in looks if look.residue is not None]
-    if asked:
-        left = sum(map(bool, asked))
-        parts.append(f"still in the store: what was to be forgotten in {left} of {count(len(asked), 'arc')}")
+    if steps := ", ".join(f"{number} {step}" for step, number in lost.most_common()):
+        parts.append(f"values not said: {steps}")
+    if asked := [bool(look.residue) for _, look in looks if look.residue is not None]:
+        of = count(len(asked), "arc")
+        parts.append(f"still in the store: what was to be forgotten in {sum(asked)} of {of}")
     return f"memory store: {'; '.join(parts)}" if parts else ""
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
 
 
 def latency_note(results: Results) -> str:
@@ -221,17 +210,15 @@ def side_text(side_by_side: int) -> str:
 def asked_again_note(results: Results) -> str:
     """Return how many readings the judge was asked for twice, and why; votes are no second asking."""
     most_votes = results.settings.get("judge_votes") or 1
-    readings = []
+    again = asked = 0
     for evaluation in (item.evaluation for item in results.items):
         votes = {f"judge {v.dimension.short}": max(1, len(v.votes)) for v in evaluation.verdicts}
-        readings += [
-            (used.calls, votes.get(purpose, most_votes))  # also those that the judge did not give
-            for purpose, used in evaluation.usage.items()
-            if purpose.startswith("judge ") and used.calls
-        ]
-    again = sum(calls > votes for calls, votes in readings)
+        for purpose, used in evaluation.usage.items():
+            if purpose.startswith("judge ") and used.calls:
+                asked += 1
+                again += used.calls > votes.get(purpose, most_votes)  # also where the judge gave no reading
     why = "its first answer could not be read, or quoted nothing that is in the transcript"
-    return f"readings that the judge was asked for twice: {again} of {len(readings)}; {why}" if again else ""
+    return f"readings that the judge was asked for twice: {again} of {asked}; {why}" if again else ""
 
 
 def thresholds_text(results: Results) -> str:
@@ -329,8 +316,8 @@ def apart(value: float, other: float) -> tuple[str, str]:
 def decision(difference: Difference) -> str:
     """Return the result of the paired test in one to three words."""
     if not difference.gated:
-        return NOT_GATED
-    return DROPPED if difference.regressed else NOT_DROPPED
+        return "not gated"
+    return _DROPPED if difference.regressed else _NOT_DROPPED
 
 
 def change_text(d: Difference, change: str, item: str) -> str:
@@ -360,16 +347,15 @@ def sentence(difference: Difference, item: str = "scenario", comparison: Compari
     few = f"these {'users' if d.users < d.pairs else f'{item}s'} are too few"
     beyond = f" beyond the margin of {d.margin:g}" if d.margin else ""
     if d.regressed:
-        return f"{text}: a {DROPPED}{beyond}"
+        return f"{text}: a {_DROPPED}{beyond}"
     if d.before == d.dimension.worst:
         return f"{text}: it could not {'fall' if d.dimension.better == 'high' else 'rise'} further"
     if not d.decidable:
         return f"{text}: {few} for a gate, which not even a fall of all their scores would fail"
-    # The first test of Holm's procedure has only its part of the level.
-    near = comparison is not None and d.p <= comparison.level
-    level = f" at the level {level_text(comparison)}" if near and comparison is not None else ""
+    none = f"{text}: {_NOT_DROPPED}{beyond}"
+    if comparison is not None and d.p <= comparison.level:
+        # The first test of Holm's procedure has only its part of the level.
+        none += f" at the level {level_text(comparison)}"
     if d.detectable is None:
-        return f"{text}: {NOT_DROPPED}{beyond}{level}; and {few} to find even the largest 4 times in 5"
-    return (
-        f"{text}: {NOT_DROPPED}{beyond}{level}; one of {d.detectable:.2f} would have been found 4 times in 5"
-    )
+        return f"{none}; and {few} to find even the largest 4 times in 5"
+    return f"{none}; one of {d.detectable:.2f} would have been found 4 times in 5"

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from pytest_personalens.agents.embedded.reader.text import fold, names, stems
-from pytest_personalens.agents.embedded.reader.written_forms import NUMBER_WORD, is_day_word, number
+from pytest_personalens.agents.embedded.reader.typed_values import NUMBER_WORD, is_day_word, number
 
 #: After the mark of a sentence's end, or the quotation mark behind it; "Dr." ends none.
 SENTENCE_END: Final = re.compile(

@@ -203,14 +203,15 @@ def test_a_reader_that_closed_the_pipe_ends_a_command_on_windows_too(
 ) -> None:
     """There it is an invalid argument, and no broken pipe."""
 
-    @command.command("explain")
-    def main(_: object) -> int:
+    def explain(_: object) -> int:
         raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr("pytest_personalens.cli.before_a_run.explain", explain)
 
     with (tmp_path / "out").open("w", encoding="utf-8") as out:
         monkeypatch.setattr(sys, "stdout", out)
         with pytest.raises(SystemExit) as ended:
-            command.run(lambda: main(["PL201"]))
+            command.run(lambda: command.main(["explain", "PL201"]))
     assert ended.value.code == 1
     assert capfd.readouterr().err == ""
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_personalens.cli.scenarios.check_dataset import main
 from tests.support.datasets.official_tree import official_task, write_user
+from tests.support.processes.commands import check_dataset as main
 
 CATALOGUE: list[dict[str, object]] = [
     {

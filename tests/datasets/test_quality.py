@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
-from pytest_personalens.cli.scenarios.check_dataset import main
 from pytest_personalens.datasets import open_dataset
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.quality import Corpus, Quality, assess, read_corpus
 from pytest_personalens.datasets.quality import measures as d
 from pytest_personalens.datasets.quality.measures import MARGINALS, regions
 from tests.support.datasets.official_tree import write_user
+from tests.support.processes.commands import check_dataset as main
 from tests.support.repository import ROOT
 
 TEXTS = [

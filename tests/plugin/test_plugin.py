@@ -15,7 +15,6 @@ import pytest
 
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.results.shards import read_computed
-from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
 
@@ -94,22 +93,17 @@ def test_the_head_of_a_larger_sample_is_the_smaller_one(repo: Repository) -> Non
     assert ids(20)[:8] == ids(8)
 
 
-def test_scenario_and_context_fixtures(repo: Repository) -> None:
-    repo.write(
-        test_bot="""
+#: The tests of a file, the arguments, and how many pass.
+PASSING = {
+    "the fixtures of a scenario and its context": ("""
         def test_bot(personalens_scenario, personalens_context):
             assert personalens_context.user == personalens_scenario.user
             assert personalens_context.demographics == {}
             assert personalens_context.interactions == personalens_scenario.summaries
             assert personalens_context.situation is None
-        """
-    )
-    repo.inline("--personalens-sample=3", "-opersonalens_context=I").assert_outcomes(passed=3)
-
-
-def test_evaluate_returns_the_evaluation_for_asserts_of_ones_own(repo: Repository) -> None:
-    repo.write(
-        test_bot="""
+        """, ("-opersonalens_context=I",), 3),
+    "asserts of one's own, with the garbage collector off while items are collected": ("""
+        import gc
         from pytest_personalens import Evaluation
 
         def test_bot(personalens):
@@ -118,9 +112,40 @@ def test_evaluate_returns_the_evaluation_for_asserts_of_ones_own(repo: Repositor
             assert evaluation.personalization in (1, 2, 3, 4)
             assert evaluation.dialogue.messages[0].role == "user"
             assert personalens.evaluate() is evaluation
-        """
-    )
-    repo.inline("--personalens-sample=3").assert_outcomes(passed=3)
+            assert gc.isenabled() and gc.get_freeze_count()
+        """, (), 3),
+    "a test that changes its scenario changes no other": ("""
+        def test_one(personalens_scenario):
+            assert personalens_scenario.preferences.popitem()
+
+        def test_two(personalens_scenario):
+            assert personalens_scenario.preferences.popitem()
+        """, (), 6),
+    "thresholds of marks, and of an option": ("""
+        import pytest
+
+        @pytest.mark.personalens(p=4, tc=False)
+        def test_strict(personalens):
+            personalens.check()
+
+        @pytest.mark.personalens(p=1, tc=False)
+        def test_lenient(personalens):
+            personalens.check()
+        """, ("-opersonalens_context=none", "-opersonalens_threshold=p>=1,tc>=0"), 6),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_what_a_test_is_given(repo: Repository, name: str) -> None:
+    text, args, passed = PASSING[name]
+    repo.write(test_bot=text)
+    before = gc.get_freeze_count()
+    repo.inline("--personalens-sample=3", *args).assert_outcomes(passed=passed)
+    assert gc.isenabled() and gc.get_freeze_count() <= before
+    if "threshold" in name:
+        result = repo.inline("--personalens-sample=3", args[0])
+        assert result.parseoutcomes()["failed"] >= 2
+        assert result.parseoutcomes()["passed"] >= 3
 
 
 def test_async_assistants_and_objects(repo: Repository) -> None:
@@ -248,6 +273,7 @@ def test_without_an_assistant_lines_are_given_to_paste(repo: Repository) -> None
     ("given", "told"),
     [
         ("--personalens-domain=Opera", "unknown domain 'Opera'; known: Alarm, Books"),
+        ("--personalens-domain=Opera -n 2", "unknown domain 'Opera'"),
         ("--personalens-data=/nowhere", "no such folder"),
         ("--personalens-data=.", "not a data folder"),
         ("-opersonalens_users=bob", "unknown user 'bob'"),
@@ -257,61 +283,44 @@ def test_without_an_assistant_lines_are_given_to_paste(repo: Repository) -> None
     ],
 )  # fmt: skip
 def test_what_cannot_be_opened_is_one_line_and_exit_4(repo: Repository, given: str, told: str) -> None:
-    result = repo.inline("--personalens-sample=1", *shlex.split(given))
+    result = (repo.run if "-n" in given else repo.inline)("--personalens-sample=1", *shlex.split(given))
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     errors = [line for line in result.errlines + result.outlines if line.startswith("ERROR")]
     assert len(errors) == 1
     assert told in errors[0]
-    assert "Traceback" not in result.stdout.str() + result.stderr.str()
+    assert not re.search("Traceback|INTERNALERROR", result.stdout.str() + result.stderr.str())
 
 
-def test_an_unknown_domain_of_the_configuration_says_where_it_stands(repo: Repository) -> None:
+def test_domains_of_the_configuration_are_named_where_they_leave_scenarios_out(repo: Repository) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_domain = Train, Movies\n", encoding="utf-8")
-    other = "--personalens-suite=questions", "--personalens-sample=1"
+    other, none = ("--personalens-suite=questions", "--personalens-sample=1"), "--personalens-gate=none"
     mend = "; -o personalens_domain= leaves out the domains of the configuration"
-    result = repo.run(*other)
-    result.stderr.fnmatch_lines([f"ERROR: personalens: unknown domain 'Train'; known: *who{mend}"])
-    result = repo.run(
-        "--personalens-sample=1",
-        "--personalens-kind=multi",
-        "-opersonalens_users=nia",
-        "-o",
-        "personalens_domain=Finance",
-    )
-    result.stderr.fnmatch_lines([f"ERROR: personalens: no scenario of dataset 'embedded' fits *{mend}"])
-    result = repo.run(*other, "--personalens-domain=Opera")
-    result.stderr.fnmatch_lines(["ERROR: personalens: unknown domain 'Opera'; known: *who"])
-
-
-def test_domains_of_the_configuration_that_leave_scenarios_out_are_a_note(repo: Repository) -> None:
-    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_domain = Train, Movies\n", encoding="utf-8")
-    of_nia = "-opersonalens_users=nia", "--personalens-sample=all", "--personalens-gate=none"
+    few = ("--personalens-kind=multi", "-opersonalens_users=nia", "-opersonalens_domain=Finance")
+    for args, told in (
+        (other, f"unknown domain 'Train'; known: *who{mend}"),
+        (("--personalens-sample=1", *few), f"no scenario of dataset 'embedded' fits *{mend}"),
+        ((*other, "--personalens-domain=Opera"), "unknown domain 'Opera'; known: *who"),
+    ):
+        repo.run(*args).stderr.fnmatch_lines([f"ERROR: personalens: {told}"])
+    of_nia = ("-opersonalens_users=nia", "--personalens-sample=all", none)
     note = r"\d+ of \d+ scenarios fit personalens_domain; -o personalens_domain= takes them all"
     repo.inline(*of_nia).stdout.re_match_lines([note])
     repo.inline(*of_nia, "--personalens-domain=Train").stdout.no_re_match_line(note)
     # The sample ends before the dataset does.
-    one = "-opersonalens_users=nia", "--personalens-sample=1", "--personalens-gate=none"
-    repo.inline(*one).stdout.no_re_match_line(note)
+    repo.inline(of_nia[0], "--personalens-sample=1", none).stdout.no_re_match_line(note)
 
 
-def test_the_commands_of_the_reports_set_back_what_the_configuration_has(repo: Repository) -> None:
+@pytest.mark.parametrize("more", [(), ("-o", "personalens_domain=")], ids=["as it is", "set back"])
+def test_the_commands_of_the_reports_set_back_what_the_configuration_has(
+    repo: Repository, more: tuple[str, ...]
+) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_domain = Train\n", encoding="utf-8")
     sample = "-opersonalens_users=nia", "--personalens-sample=3", "--personalens-gate=tcr >= 1, p >= 4"
-    reports = "--personalens-report=page.html", "--personalens-report=results.json"
-    repo.inline(*sample, *reports, "-o", "personalens_domain=")
-    assert "-o personalens_domain= " in (repo.path / "page.html").read_text(encoding="utf-8")
+    repo.inline(*sample, "--personalens-report=page.html", "--personalens-report=results.json", *more)
+    page = (repo.path / "page.html").read_text(encoding="utf-8")
     comment = markdown_report(read_computed(repo.path / "results.json"), brief=True)
-    assert re.search("Re-run: .*-o personalens_domain= ", comment)
-    repo.inline(*sample, *reports)
-    assert "-o personalens_domain=" not in (repo.path / "page.html").read_text(encoding="utf-8")
-
-
-def test_a_bad_option_is_reported_before_workers_start(repo: Repository) -> None:
-    result = assert_usage_error(
-        repo.run("--personalens-sample=1", "--personalens-domain=Opera", "-n", "2"),
-        "ERROR: *unknown domain 'Opera'*",
-    )
-    result.stdout.no_fnmatch_line("*INTERNALERROR*")
+    assert ("-o personalens_domain= " in page) == bool(more)
+    assert bool(re.search("Re-run: .*-o personalens_domain= ", comment)) == bool(more)
 
 
 def test_ini_keys_are_typed_and_the_command_line_wins(repo: Repository) -> None:
@@ -427,27 +436,6 @@ def test_classes_parameters_and_lists_in_marks(repo: Repository) -> None:
     repo.run(*shlex.split(command)).assert_outcomes(failed=1)
 
 
-def test_thresholds_by_option_and_mark(repo: Repository) -> None:
-    repo.write(
-        test_bot="""
-        import pytest
-
-        @pytest.mark.personalens(p=4, tc=False)
-        def test_strict(personalens):
-            personalens.check()
-
-        @pytest.mark.personalens(p=1, tc=False)
-        def test_lenient(personalens):
-            personalens.check()
-        """
-    )
-    result = repo.inline("--personalens-sample=6", "-opersonalens_context=none")
-    outcomes = result.parseoutcomes()
-    assert outcomes["failed"] >= 4
-    assert outcomes["passed"] >= 6
-    repo.inline("--personalens-sample=6", "-opersonalens_threshold=p>=1,tc>=0").assert_outcomes(passed=12)
-
-
 @pytest.mark.parametrize(
     ("mark", "told"),
     [
@@ -534,19 +522,6 @@ def test_native_toml_is_typed(repo: Repository) -> None:
     assert "Traceback" not in result.stdout.str() + result.stderr.str()
 
 
-def test_a_test_that_changes_its_scenario_changes_no_other(repo: Repository) -> None:
-    repo.write(
-        test_bot="""
-        def test_one(personalens_scenario):
-            assert personalens_scenario.preferences.popitem()
-
-        def test_two(personalens_scenario):
-            assert personalens_scenario.preferences.popitem()
-        """
-    )
-    repo.inline("--personalens-sample=3").assert_outcomes(passed=6)
-
-
 def test_results_of_an_item_that_runs_in_a_fork_arrive(repo: Repository) -> None:
     if not hasattr(os, "fork"):
         pytest.skip("no fork on this platform")
@@ -579,18 +554,6 @@ def test_results_of_an_item_that_runs_in_a_fork_arrive(repo: Repository) -> None
     result.stdout.fnmatch_lines(
         ["overall * 3 * 3 *", "gate valid: passed, 3 of 3 items could be scored; the floor is 100%"]
     )
-
-
-def test_the_garbage_collector_is_left_as_it_was(repo: Repository) -> None:
-    repo.write(
-        test_bot=(
-            "import gc\n\ndef test_bot(personalens):\n    assert gc.isenabled() and gc.get_freeze_count()\n"
-        )
-    )
-    before = gc.get_freeze_count()
-    repo.inline("--personalens-sample=2").assert_outcomes(passed=2)
-    assert gc.isenabled()
-    assert gc.get_freeze_count() <= before
 
 
 def test_the_reading_that_failed_stands_first_and_marks_its_turns_alone(repo: Repository) -> None:

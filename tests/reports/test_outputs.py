@@ -106,7 +106,7 @@ def test_a_path_that_cannot_be_is_told_before_the_run(told: Repository, ending: 
         )
 
 
-def test_github_gets_a_summary_and_annotations(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_github_gets_a_summary(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = low(told)
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     assert_usage_error(
@@ -114,17 +114,10 @@ def test_github_gets_a_summary_and_annotations(told: Repository, monkeypatch: py
         "ERROR: --personalens-report: GITHUB_STEP_SUMMARY: not set: *elsewhere give PATH.md",
     )
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(told.path / "step.md"))
-    monkeypatch.setenv("GITHUB_WORKSPACE", str(told.path.parent))
     Path(told.path / "step.md").write_text("before\n", encoding="utf-8")
     result = told.run(*ARGS, "--personalens-report", "github", "-n", "2")
     assert result.ret == 1
-    root = told.path.name
-    result.stdout.fnmatch_lines(
-        ["::error title=personalens%3A gate tcr::Task completion is 0.83, below the required 0.90*"]
-    )
-    result.stdout.fnmatch_lines(
-        [f"::warning file={root}/test_bot.py,line=2,title=personalens%3A {scenario}::task not completed*"]
-    )
+    assert "::error" not in result.stdout.str()
     summary = (told.path / "step.md").read_text()
     assert summary.startswith("before\n")
     assert scenario in summary

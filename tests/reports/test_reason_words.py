@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Literal
 
-import pytest
-
-from pytest_personalens.cli.runs.report import main
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.judging.evaluation import Evaluation
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, ReasonCode, Verdict
@@ -24,12 +20,12 @@ from pytest_personalens.reports.content.why_items_failed import (
 )
 from pytest_personalens.reports.html.payload import payload
 from pytest_personalens.reports.markdown.report import markdown_report
-from pytest_personalens.results.reasons.reasons import alike_note, attach_replayed
+from pytest_personalens.results.reasons.reasons import alike_note
 from pytest_personalens.results.reasons.why_gates_failed import explanations
-from pytest_personalens.results.summarize import summarize
+from pytest_personalens.results.summarize import attach_replayed, summarize
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.item import Earlier, Item
-from pytest_personalens.results.values.results import Provenance, Results, write_json
+from pytest_personalens.results.values.results import Provenance, Results
 from pytest_personalens.results.wording import trust_note
 from tests.support.repository import ROOT, Repository
 
@@ -227,6 +223,8 @@ def test_a_comment_names_the_loss_and_where_to_go_on() -> None:
         trust_note(MOVED),
     ):
         assert part in page
+    settings = {**MOVED.settings, "judge_model": "openai:gpt-4o"}
+    assert not trust_note(MOVED.model_copy(update={"settings": settings})), "a model needs no word of trust"
     assert page.count("```diff") == 1
 
 
@@ -245,21 +243,3 @@ def test_a_comment_links_a_dialogue_only_if_its_record_is_current() -> None:
 
 def test_the_command_of_the_page_turns_the_gates_off() -> None:
     assert payload(MOVED).rows["command"] == "pytest --personalens-sample 3 -o personalens_gate="
-
-
-def test_a_model_judge_needs_no_word_of_trust() -> None:
-    of_model = MOVED.model_copy(update={"settings": {**MOVED.settings, "judge_model": "openai:gpt-4o"}})
-    assert not trust_note(of_model)
-
-
-def test_the_command_report_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_json(MOVED, tmp_path / "bad.json")
-    assert main(["bad.json"]) == 0
-    told = capsys.readouterr().out
-    assert (
-        "gate p:\nE   Personalization is 1.00, below the required 2.30; it was 3.00 in the baseline:" in told
-    )
-    assert "+ now  No." in told

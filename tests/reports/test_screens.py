@@ -1,4 +1,4 @@
-"""What people read of runs that failed, whole, as golden files: terminal, Markdown, annotations, JUnit and page.
+"""What people read of runs that failed, whole, as golden files: terminal, Markdown, JUnit and page.
 
 After a sentence was reworded on purpose: ``pytest tests/reports/test_screens.py --snapshot-update``, and read the diff.
 """
@@ -122,6 +122,38 @@ def test_a_task_whose_parts_are_all_done(bot: Repository, snapshot: SnapshotAsse
     for file in bot.path.glob("__personalens__/**/*.json"):
         file.unlink()
     assert told(bot, *ARGS, *GATE) == snapshot
+
+
+#: What pytest shows of failures, by its own options: the size of the sample, and the options.
+SHOWN = {
+    "in colour": ("1", "--color=yes"),
+    "short": ("2", "--tb=short"),
+    "line": ("2", "--tb=line"),
+    "no": ("2", "--tb=no"),
+    "verbose": ("1", "-v"),
+    "a gate, short": ("12", "--tb=short", *GATE),
+    "a gate, line": ("12", "--tb=line", *GATE),
+    "a gate, verbose": ("1", "--personalens-gate", "tcr >= 0", "-v"),
+}
+
+
+def failures(result: pytest.RunResult) -> str:
+    """What pytest shows of each item and gate, and of those that failed, without its own headings."""
+    lines = [line.rstrip().replace("\x1b", "^") for line in result.outlines]
+    end = next(n for n, line in enumerate(lines) if "= personalens =" in line)
+    begin = next((n for n, line in enumerate(lines) if "= FAILURES =" in line), end)
+    ended = [line for line in lines[:begin] if " PASSED" in line or " FAILED" in line]
+    return same("\n".join([*ended, *(line for line in lines[begin + 1 : end] if "____" not in line)]))
+
+
+def test_options_of_pytest(bot: Repository, snapshot: SnapshotAssertion) -> None:
+    run = {name: bot.inline("--personalens-sample", *args, *TOLD_AGENTS) for name, args in SHOWN.items()}
+    assert {name: failures(result) for name, result in run.items()} == snapshot
+
+
+def test_the_same_fault_of_each_item(bot: Repository, snapshot: SnapshotAssertion) -> None:
+    bot.write(conftest=REASONS.replace("ASKS if os", "{}['user'] if os"))
+    assert screen(bot.inline(*ARGS[:1], "3", *TOLD_AGENTS)) == snapshot
 
 
 CRASHES = """

@@ -1,4 +1,4 @@
-"""Reports in text, made of values: Markdown, annotations, tables, the command that makes them, and the
+"""Reports in text, made of values: Markdown, tables, the command that makes them, and the
 workflows of the docs.
 """
 
@@ -17,15 +17,13 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.cli.runs.report import main
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Verdict
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.markup import code, escape
-from pytest_personalens.reports.markdown import github_step
-from pytest_personalens.reports.markdown.report import markdown_report
-from pytest_personalens.reports.markdown.sections import COMMENT_LIMIT
+from pytest_personalens.reports.markdown import forges
+from pytest_personalens.reports.markdown.report import COMMENT_LIMIT, markdown_report
 from pytest_personalens.reports.tables.assistants import assistant_tables
 from pytest_personalens.reports.tables.runs import StoredRun
 from pytest_personalens.reports.terminal.transcript import failure_lines
@@ -35,6 +33,8 @@ from pytest_personalens.results.values.figures import (
 )
 from pytest_personalens.results.values.item import shortfalls_of
 from pytest_personalens.results.values.results import Results, write_json
+from tests.support.processes.commands import refusal
+from tests.support.processes.commands import report as main
 from tests.support.results.rich_results import rich_results
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -155,43 +155,25 @@ def commands(lines: Sequence[str]) -> list[str]:
     return [line for line in split if line.lstrip().startswith("::") or re.search(r"##\[", line)]
 
 
-def test_annotations_are_escaped_and_few() -> None:
-    gate = Gate(name="a,b: c%\r\n::error::", value=0.5, limit=0.7, passed=False, message=HOSTILE)
-    made = saying(HOSTILE).model_copy(update={"lost": ("tests/a,b:%\n.py::test",), "gates": (gate,)})
-    lines = github_step.annotation_lines(made)
-    assert commands(lines) == lines
-    assert all(line.startswith(("::error ", "::warning ")) for line in lines)
-    assert lines[0].startswith("::error title=personalens%3A gate a%2Cb%3A c%25\\r%0A")
-    assert not any("\x1b" in line or "##[" in line for line in lines)
-    of_one_test = saying("no", 30)
-    many = github_step.annotation_lines(of_one_test)
-    assert [line.partition(" ")[0] for line in many] == ["::error", "::error"]
-    assert many[1].endswith("and 29 items more of this test, in the summary")
-    items = tuple(one.model_copy(update={"test": f"t{n}"}) for n, one in enumerate(of_one_test.items))
-    many = github_step.annotation_lines(of_one_test.model_copy(update={"items": items}))
-    assert len(many) == 10
-    assert many[9] == "::error title=personalens::and 22 more, in the summary of the step"
-
-
 @pytest.mark.slow
 def test_a_summary_is_appended_and_its_file_may_be_full(tmp_path: Path) -> None:
     path = tmp_path / "summary.md"
     path.write_text("# Before\n")
-    github_step.append_summary(rich_results(3), path)
+    forges.append_summary(rich_results(3), path)
     assert path.read_text(encoding="utf-8").startswith("# Before\n## ❌ personalens")
     many = saying("é" * 500, 2_000)
-    github_step.append_summary(many, path)
+    forges.append_summary(many, path)
     assert path.stat().st_size < 1024 * 1024
     with pytest.raises(
         DataError,
         match=r"summary.md: holds [\d,]+ bytes already, and GitHub shows no more than 1 MiB; write less in this step$",
     ):
         for _ in range(3):
-            github_step.append_summary(many, path)
+            forges.append_summary(many, path)
     with pytest.raises(
         DataError, match=r"nowhere/x: the summary cannot be written: No such file or directory$"
     ):
-        github_step.append_summary(many, tmp_path / "nowhere/x")
+        forges.append_summary(many, tmp_path / "nowhere/x")
 
 
 def test_where_github_keeps_things(tmp_path: Path) -> None:
@@ -202,21 +184,15 @@ def test_where_github_keeps_things(tmp_path: Path) -> None:
         "GITHUB_REPOSITORY": "o/r",
         "GITHUB_SHA": "abc",
     }
-    assert github_step.summary_path(step) == Path("/x/y")
+    assert forges.summary_path(step) == Path("/x/y")
     with pytest.raises(
         DataError, match="GITHUB_STEP_SUMMARY: not set: the word github is for steps of GitHub Actions"
     ):
-        github_step.summary_path({})
-    assert github_step.root_in_repository(tmp_path / "chat/bot", step) == "chat/bot"
-    assert (
-        github_step.root_in_repository(tmp_path, step)
-        == github_step.root_in_repository(tmp_path.parent, step)
-        == github_step.root_in_repository(tmp_path, {})
-        == ""
-    )
-    assert github_step.link("chat", step) == "https://github.com/o/r/blob/abc/chat"
-    assert github_step.link("", step) == "https://github.com/o/r/blob/abc"
-    assert github_step.link("", {}) == ""
+        forges.summary_path({})
+    below = "https://github.com/o/r/blob/abc"
+    assert forges.link(tmp_path / "chat/bot", step) == f"{below}/chat/bot"
+    assert forges.link(tmp_path, step) == forges.link(tmp_path.parent, step) == below
+    assert forges.link(tmp_path, {}) == ""
 
 
 def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
@@ -277,27 +253,19 @@ def test_the_command_makes_tables(stored: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["now.json", "--table", "3", "--beside", "rows.csv"], "rows.csv: cannot be read: No such file or directory"),
         (["now.json", "--report", "now.json/x.md"], "--report: cannot write to now.json: "),
         (["now.json", "--table", "3", "--report", "folder.md"], "--report: folder.md is a folder; give the path of a file"),
         (["rows"], "rows: cannot be read"),
+        ([], "the following arguments are required: RESULTS.json"),
+        (["now.json", "--table", "three"], "argument --table: invalid int value: 'three'"),
+        (["now.json", "--nonsense"], "unrecognized arguments: --nonsense"),
     ],
 )  # fmt: skip
 def test_the_command_refuses_in_one_line(
     stored: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str
 ) -> None:
     (stored / "folder.md").mkdir()
-    assert main(args) == 4
-    told = capsys.readouterr()
-    assert told.err.startswith(f"error: {said}")
-    assert told.err.count("\n") == 1
-
-
-@pytest.mark.parametrize("args", [[], ["now.json", "--table", "three"], ["now.json", "--nonsense"]])
-def test_the_command_refuses_options_with_exit_code_4(stored: Path, args: list[str]) -> None:
-    with pytest.raises(SystemExit) as exit_:
-        main(args)
-    assert exit_.value.code == 4
+    assert refusal(capsys, "report", *args).startswith(f"error: {said}")
 
 
 @pytest.mark.parametrize("file", sorted(CI.glob("*.yml")), ids=lambda file: file.name)

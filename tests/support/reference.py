@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from pytest_personalens.core.errors import error_codes
 from pytest_personalens.core.options.option_table import OPTIONS, Option
-from pytest_personalens.core.text.error_codes import error_codes
 from pytest_personalens.results.values.results import json_schema
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"

@@ -16,8 +16,7 @@ from pytest_personalens.agents.by_model.prompts import (
 )
 from pytest_personalens.agents.by_model.verdict_reading import CODES, read_verdict, with_found_quotes
 from pytest_personalens.core.errors import JudgeFault
-from pytest_personalens.core.judging.criteria import ANSWERS, text_of
-from pytest_personalens.core.judging.measure import CRITERION
+from pytest_personalens.core.judging.measure import ANSWERS, CRITERION, text_of
 from pytest_personalens.core.judging.verdict import Dimension, Verdict, Vote
 from pytest_personalens.models import Answer, Model, Request
 from pytest_personalens.models.base import short

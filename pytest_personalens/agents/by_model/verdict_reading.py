@@ -7,8 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from pytest_personalens.core.dialogue.tool_calls import call_texts
-from pytest_personalens.core.judging.criteria import ANSWERS
-from pytest_personalens.core.judging.measure import CRITERION
+from pytest_personalens.core.judging.measure import ANSWERS, CRITERION
 from pytest_personalens.core.judging.verdict import (
     Dimension,
     Evidence,

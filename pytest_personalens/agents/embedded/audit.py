@@ -10,7 +10,7 @@ from pytest_personalens.core.judging.verdict import UserFault
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.agents.embedded.reader.facts_of_statement import Finding
+    from pytest_personalens.agents.embedded.reader.fact_readings import Finding
     from pytest_personalens.agents.embedded.reader.statements import Statement
     from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.dialogue.message import Message
@@ -65,7 +65,7 @@ def _contradictions(scenario: Scenario, messages: Sequence[Message]) -> Iterator
     if not scenario.task.facts or not turns:
         return
     # A replay rarely gets here, and these imports would slow it down.
-    from pytest_personalens.agents.embedded.reader.facts_of_statement import Facts, is_taste
+    from pytest_personalens.agents.embedded.reader.fact_readings import Facts, is_taste
     from pytest_personalens.agents.embedded.reader.statements import pieces
     from pytest_personalens.agents.embedded.reader.text import mentions, plain
     from pytest_personalens.agents.embedded.reader.typed_values import values
@@ -150,7 +150,7 @@ def _ending(scenario: Scenario, dialogue: Dialogue) -> Iterator[UserFault]:
     # A replay rarely gets here, and these imports would slow it down.
     from pytest_personalens.agents.embedded.judge.parts import read_parts
     from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
-    from pytest_personalens.agents.embedded.reader.facts_of_statement import is_taste
+    from pytest_personalens.agents.embedded.reader.fact_readings import is_taste
 
     until = Reading(scenario, dialogue.model_copy(update={"messages": messages[: last + 1]}))
     now = [s for s in until.said if s.turn == last]
@@ -158,12 +158,8 @@ def _ending(scenario: Scenario, dialogue: Dialogue) -> Iterator[UserFault]:
     parts = read_parts(until) if scenario.task.parts else ()
     deeds = [p for p in parts if p.part.kind == "done" and not p.part.never]
     open_ = all(p.state not in ("done", "wrong") for p in deeds)
-    offered = (
-        ""
-        if _APPROVES.search(end)
-        and not (_CLOSES.search(end) or any(_OPEN_QUESTION.search(s.text) for s in now))
-        else _offer(now)
-    )
+    closes = _CLOSES.search(end) or any(_OPEN_QUESTION.search(s.text) for s in now)
+    offered = "" if _APPROVES.search(end) and not closes else _offer(now)
     idle = open_ and not any(s.act == "done" for s in now)
     undone = next((s.text for s in now if s.act in ("refused", "undone")), "")
     if offered and idle:
@@ -184,12 +180,8 @@ def _ending(scenario: Scenario, dialogue: Dialogue) -> Iterator[UserFault]:
 
 def _is_content(text: str) -> bool:
     """True if a message does nothing but close the dialogue, and is content."""
-    closes = _CLOSES.search(text) or _THANKS.search(text)
-    return (
-        len(_WORD.findall(text)) <= _MOST_WORDS
-        and bool(closes)
-        and not (_GIVES_UP.search(text) or _ANSWERS.search(text))
-    )
+    goes_on = len(_WORD.findall(text)) > _MOST_WORDS or _GIVES_UP.search(text) or _ANSWERS.search(text)
+    return not goes_on and bool(_CLOSES.search(text) or _THANKS.search(text))
 
 
 def _offer(now: Sequence[Statement]) -> str:

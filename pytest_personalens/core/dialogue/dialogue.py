@@ -40,9 +40,7 @@ End = Literal["user", "unserved", "silence", "limit", "fault"]
 #: Number of characters that are kept of an exception's text.
 _LONGEST_ERROR: Final = 300
 #: Folders of Python's own modules and of installed packages.
-_LIBRARIES: Final = tuple(
-    {sysconfig.get_paths()[kind] for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
-)
+_LIBRARIES: Final = tuple(map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")))
 
 
 class Dialogue(Sparse):
@@ -188,9 +186,8 @@ def converse(
                 assistant = in_session(session)
         turn = turn._replace(content=scrub(turn.content))
         history.append({"role": "user", "content": turn.content})
-        said(
-            Message(role="user", content=turn.content, session=session), _end(turn) if turn.done else "fault"
-        )
+        message = Message(role="user", content=turn.content, session=session)
+        said(message, _end(turn) if turn.done else "fault")
 
     def replied() -> Message:
         turn, raw_messages = _reply(assistant, history, scenario)
@@ -284,19 +281,13 @@ def _shortened(text: str) -> str:
 
 def find_own_frame(error: BaseException) -> tuple[FrameType, int] | None:
     """Return the last frame that is in no library, with its line; None if no line of the assistant ran."""
-    package = str(Path(__file__).parents[2])
-    frames = [
-        (frame, line)
-        for frame, line in traceback.walk_tb(error.__traceback__)
-        if not frame.f_code.co_filename.startswith(package)
-    ]
-    names = [frame.f_code.co_filename for frame, _ in frames]
-    own_frames = [
-        place
-        for place, name in zip(frames, names, strict=True)
-        if not name.startswith(_LIBRARIES) and "<" not in name
-    ]
-    return (own_frames or frames)[-1] if frames else None
+    package, frames, own = str(Path(__file__).parents[2]), [], []
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        name = frame.f_code.co_filename
+        if not name.startswith(package):
+            frames.append((frame, line))
+            own += [(frame, line)] if not name.startswith(_LIBRARIES) and "<" not in name else []
+    return (own or frames)[-1] if frames else None
 
 
 def _place(error: Exception) -> str:
@@ -304,8 +295,7 @@ def _place(error: Exception) -> str:
     place = find_own_frame(error)
     if place is None:
         return "; it is called with one argument, the messages so far" if isinstance(error, TypeError) else ""
-    frame, line = place
-    return f" ({_module_file(frame)}, line {line})"
+    return f" ({_module_file(place[0])}, line {place[1]})"
 
 
 def _module_file(frame: FrameType) -> str:

@@ -1,12 +1,58 @@
-"""The pieces of streams: chunks of OpenAI's protocol, and events of Anthropic, the Responses API, Bedrock and
-the AI SDK.
+"""What services send of an answer: why it ended, and the pieces of a stream, chunks of OpenAI's protocol or
+events of Anthropic, the Responses API, Bedrock and the AI SDK.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from functools import partial
+from typing import Any, Final, Literal, NamedTuple
 
 from pytest_personalens.core.dialogue.message import field, has
+
+#: "end": the model had said all. "tool": it called a tool. "length": a limit of tokens cut it off. "refusal":
+#: the model would not answer. "filter": a filter of the provider stopped it. "error": it is malformed, or its
+#: stream broke off.
+End = Literal["end", "length", "refusal", "filter", "error", "tool"]
+#: The words of OpenAI, Azure, Mistral, DeepSeek, vLLM, Gemini, Anthropic, Ollama and Bedrock. Any other word
+#: is "end".
+_ENDS: Final[dict[End, str]] = {
+    "tool": "tool_calls tool_use tool_call function_call",
+    "length": "length max_tokens model_length max_output_tokens model_context_window_exceeded",
+    "refusal": "refusal",
+    "filter": "content_filter content_filtered guardrail_intervened content-filter safety recitation"
+    " blocklist prohibited_content spii sensitive",
+    "error": "error abort cancelled failed broken_off insufficient_system_resource malformed_model_output"
+    " malformed_tool_use malformed_function_call",
+}
+#: Our word for a stream that stops without saying that it is at its end.
+BROKEN_OFF: Final = "broken_off"
+_WINDOW: Final = "model_context_window_exceeded"
+
+
+def end_of(word: object) -> End:
+    """Return why an answer ended, from a service's own word for it, in any case.
+
+    >>> end_of("MAX_TOKENS")
+    'length'
+    """
+    return next((end for end, words in _ENDS.items() if str(word).lower() in words.split()), "end")
+
+
+def cut_text(end: End, word: str, tokens: int) -> str:
+    """Return how an answer was cut or spoilt, such as "cut off at 4,000 tokens"; empty if it is whole.
+
+    `word` is the service's own word, `tokens` the limit if it is known.
+    """
+    if end == "length" and word.lower() == _WINDOW:
+        return "cut off: the model's context window is full"
+    if end == "length":
+        return f"cut off at {tokens:,} tokens" if tokens else "cut off at the limit of tokens"
+    if end == "filter":
+        return f"stopped by a content filter ({word})"
+    if end == "error" and word == BROKEN_OFF:
+        return "broken off: its stream stopped without an end"
+    return f"spoilt by an error of the model ({word})" if end == "error" else ""
+
 
 #: The events that begin a part, hold some of it, or are about something else, by the beginning of their type.
 _EVENTS: Final = (
@@ -18,13 +64,8 @@ _TEXTS: Final = ("response.output_text.delta", "response.refusal.delta", "text-d
 _LAST: Final = ("message_stop", "response.completed", "response.incomplete", "finish")
 #: Bedrock's stream names the kind of an event by its only key.
 _BEDROCK: Final = (
-    "messageStart",
-    "contentBlockStart",
-    "contentBlockDelta",
-    "contentBlockStop",
-    "messageStop",
-    "metadata",
-)
+    "messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata",
+)  # fmt: skip
 
 
 class Delta(NamedTuple):
@@ -36,6 +77,9 @@ class Delta(NamedTuple):
     is_last: bool = False
     in_chunk: bool = False
     thinks: bool = False
+
+
+_chunk: Final = partial(Delta, in_chunk=True)
 
 
 def is_event(piece: object) -> bool:
@@ -76,7 +120,7 @@ def delta_in(piece: object) -> Delta:
     if is_event(piece):
         return _of_event(piece, str(field(piece, "type")))
     if has(piece, "done") and has(piece, "message"):  # Ollama's own form
-        return Delta(field(piece, "message"), str(field(piece, "done_reason") or ""), in_chunk=True)
+        return _chunk(field(piece, "message"), str(field(piece, "done_reason") or ""))
     if has(piece, "delta"):
         return Delta(field(piece, "delta"))
     return Delta(piece)
@@ -85,48 +129,39 @@ def delta_in(piece: object) -> Delta:
 def _of_chunk(piece: object) -> Delta:
     choices, usage = field(piece, "choices"), _plain(field(piece, "usage"))
     if not choices:
-        return Delta(usage=usage, in_chunk=True)
+        return _chunk(usage=usage)
     first = choices[0]
     delta = field(first, "delta") or field(first, "message") or field(first, "text")
-    return Delta(delta, str(field(first, "finish_reason") or ""), usage, in_chunk=True)
+    return _chunk(delta, str(field(first, "finish_reason") or ""), usage)
 
 
 def _of_event(piece: object, kind: str) -> Delta:
-    if kind in _TEXTS:
-        text = field(piece, "delta") or field(piece, "textDelta") or field(piece, "text")
-        return Delta(text, "refusal" if "refusal" in kind else "", in_chunk=True)
     delta, index = field(piece, "delta"), field(piece, "index")
+    if kind in _TEXTS:
+        text = delta or field(piece, "textDelta") or field(piece, "text")
+        return _chunk(text, "refusal" if "refusal" in kind else "")
     if kind == "content_block_delta":
         if field(delta, "type") == "text_delta":
-            return Delta(field(delta, "text"), in_chunk=True)
+            return _chunk(field(delta, "text"))
         part = field(delta, "partial_json")
-        return Delta(
-            None if part is None else _call(index, None, None, part),
-            in_chunk=True,
-            thinks=field(delta, "type") == "thinking_delta",
-        )
+        call = None if part is None else _call(index, None, None, part)
+        return _chunk(call, thinks=field(delta, "type") == "thinking_delta")
     if kind == "content_block_start":
         block = field(piece, "content_block")
         if field(block, "type") == "tool_use":
-            return Delta(_call(index, field(block, "id"), field(block, "name"), ""), in_chunk=True)
-        return Delta(field(block, "text") if field(block, "type") == "text" else None, in_chunk=True)
+            return _chunk(_call(index, field(block, "id"), field(block, "name"), ""))
+        return _chunk(field(block, "text") if field(block, "type") == "text" else None)
     if kind == "response.output_item.done" and field(field(piece, "item"), "type") == "function_call":
-        item = field(piece, "item")
-        index = field(piece, "output_index")
-        return Delta(
-            _call(index, field(item, "call_id"), field(item, "name"), field(item, "arguments")), in_chunk=True
-        )
+        item, index = field(piece, "item"), field(piece, "output_index")
+        return _chunk(_call(index, field(item, "call_id"), field(item, "name"), field(item, "arguments")))
     if kind == "tool-input-available":
         name = field(piece, "toolCallId")
-        return Delta(_call(name, name, field(piece, "toolName"), field(piece, "input")), in_chunk=True)
+        return _chunk(_call(name, name, field(piece, "toolName"), field(piece, "input")))
     response = field(piece, "response") or field(piece, "message")
     usage = _plain(field(piece, "usage")) | _plain(field(response, "usage"))
-    word = (
-        field(delta, "stop_reason")
-        or field(field(response, "incomplete_details"), "reason")
-        or field(piece, "finishReason")
-    )
-    return Delta(None, str(word or ""), usage, kind in _LAST, in_chunk=True, thinks="reasoning" in kind)
+    why = field(field(response, "incomplete_details"), "reason")
+    word = str(field(delta, "stop_reason") or why or field(piece, "finishReason") or "")
+    return _chunk(None, word, usage, is_last=kind in _LAST, thinks="reasoning" in kind)
 
 
 def _of_bedrock(piece: dict[str, Any]) -> Delta:
@@ -134,16 +169,12 @@ def _of_bedrock(piece: dict[str, Any]) -> Delta:
     index = field(field(piece, "contentBlockDelta") or field(piece, "contentBlockStart"), "contentBlockIndex")
     used = field(field(field(piece, "contentBlockStart"), "start"), "toolUse")
     if used is not None:
-        return Delta(_call(index, field(used, "toolUseId"), field(used, "name"), ""), in_chunk=True)
+        return _chunk(_call(index, field(used, "toolUseId"), field(used, "name"), ""))
     if field(delta, "toolUse") is not None:
-        return Delta(_call(index, None, None, field(field(delta, "toolUse"), "input")), in_chunk=True)
-    word, usage = (
-        field(field(piece, "messageStop"), "stopReason"),
-        _plain(field(field(piece, "metadata"), "usage")),
-    )
-    return Delta(
-        field(delta, "text"), str(word or ""), usage, in_chunk=True, thinks=has(delta, "reasoningContent")
-    )
+        return _chunk(_call(index, None, None, field(field(delta, "toolUse"), "input")))
+    word = str(field(field(piece, "messageStop"), "stopReason") or "")
+    usage = _plain(field(field(piece, "metadata"), "usage"))
+    return _chunk(field(delta, "text"), word, usage, thinks=has(delta, "reasoningContent"))
 
 
 def _call(index: object, name: object, called: object, arguments: object) -> dict[str, Any]:

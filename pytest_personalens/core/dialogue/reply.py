@@ -6,8 +6,7 @@ import json
 from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from pytest_personalens.core.dialogue.answer_end import BROKEN_OFF, cut_text, end_of
-from pytest_personalens.core.dialogue.events import delta_in, error_in
+from pytest_personalens.core.dialogue.events import BROKEN_OFF, cut_text, delta_in, end_of, error_in
 from pytest_personalens.core.dialogue.message import (
     AssistantMessages,
     Cut,
@@ -112,56 +111,45 @@ def _after_what_was_given(messages: Sequence[object]) -> list[object]:
 
 
 def _turn(messages: Sequence[object], *, listed: bool) -> Message:
-    """Return the last message as a turn with the others as its steps."""
-    text = _content(messages[-1])
-    if not text.strip() and _calls(messages[-1]):
-        last = "the last message that the assistant returned has tool calls and no text"
-        raise AssistantFault(f"{last}; the last one must be its text")
-    kept = _Kept()
-    steps = [step for message in messages[:-1] if (step := kept.step(message)) is not None]
-    calls = kept.calls(_calls(messages[-1]))
+    """Return the last message as a turn with the others as its steps.
+
+    Of calls, of results and of texts between them, the first ones are kept, and no result of a call that is
+    not.
+    """
+    *before, last = messages
+    text, last_calls = _content(last), _calls(last)
+    if not text.strip() and last_calls:
+        what = "the last message that the assistant returned has tool calls and no text"
+        raise AssistantFault(f"{what}; the last one must be its text")
+    room, unkept = dict.fromkeys(("calls", "results", "texts"), MAX_CALLS), set[str]()
+
+    def fits(kind: str) -> bool:
+        room[kind] -= 1
+        return room[kind] >= 0
+
+    def fitting(calls: list[ToolCall]) -> tuple[ToolCall, ...]:
+        kept = tuple(call for call in calls if fits("calls"))
+        unkept.update(call.id for call in calls[len(kept) :] if call.id)
+        return kept
+
+    steps: list[Message] = []
+    for message in before:
+        content, calls = _cut(_content(message)), _calls(message)
+        name = _name(field(message, "tool_call_id"))
+        if field(message, "role") == "tool":
+            if name not in unkept and fits("results"):
+                steps.append(Message(role="tool", content=content, tool_call_id=name))
+        elif kept := fitting(calls):
+            steps.append(Message(role="assistant", content=content, tool_calls=kept))
+        elif not calls and fits("texts"):
+            steps.append(Message(role="assistant", content=content))
     return Message(
         role="assistant",
         content=_spoken(text),
-        tool_calls=calls,
+        tool_calls=fitting(last_calls),
         steps=tuple(steps) if listed else None,
-        left_out=kept.left_out,
+        left_out=max(0, -room["calls"]),
     )
-
-
-class _Kept:
-    """Decides which steps of a turn are kept: the first ones, and no result of a call that is not kept."""
-
-    def __init__(self) -> None:
-        self._room = dict.fromkeys(("calls", "results", "texts"), MAX_CALLS)
-        self._unkept: set[str] = set()
-        self.left_out = 0
-
-    def step(self, message: object) -> Message | None:
-        """Return the step, or None if there is no room for it."""
-        content = _cut(_content(message))
-        if field(message, "role") == "tool":
-            return self._result(_name(field(message, "tool_call_id")), content)
-        calls = _calls(message)
-        kept = self.calls(calls)
-        fits = bool(kept) if calls else self._fits("texts")
-        return Message(role="assistant", content=content, tool_calls=kept) if fits else None
-
-    def calls(self, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
-        """Return the calls of one message for which there is room."""
-        kept = tuple(call for call in calls if self._fits("calls"))
-        self._unkept.update(call.id for call in calls[len(kept) :] if call.id)
-        self.left_out += len(calls) - len(kept)
-        return kept
-
-    def _result(self, name: str, content: str) -> Message | None:
-        if name in self._unkept or not self._fits("results"):
-            return None
-        return Message(role="tool", content=content, tool_call_id=name)
-
-    def _fits(self, kind: str) -> bool:
-        self._room[kind] -= 1
-        return self._room[kind] >= 0
 
 
 def _content(message: object) -> str:
@@ -243,20 +231,16 @@ def _problem_of(reply: object) -> str:
 
 def _text_in(reply: object) -> str:
     """Return where the text is in a value of a framework; empty for an unknown kind of value."""
-    if isinstance(reply, dict):
-        if isinstance(reply.get("messages"), (list, tuple)):
-            return ": the text is that of the last message, such as result['messages'][-1].content"
-        if "choices" in reply:
-            return ": the text is response['choices'][0]['message']['content']"
-        return next((f": the text may be reply[{key!r}]" for key in ("text", "output") if key in reply), "")
     if isinstance(reply, (list, tuple)):
         return ": join the texts of its parts" if reply and all(map(text_of_part, reply)) else ""
-    if hasattr(reply, "choices"):
-        return ": the text is response.choices[0].message.content"
-    return next(
-        (f": the text may be reply.{name}" for name in ("text", "output", "output_text") if has(reply, name)),
-        "",
-    )
+    is_dict = isinstance(reply, dict)
+    if is_dict and isinstance(field(reply, "messages"), (list, tuple)):
+        return ": the text is that of the last message, such as result['messages'][-1].content"
+    if has(reply, "choices"):
+        path = "['choices'][0]['message']['content']" if is_dict else ".choices[0].message.content"
+        return f": the text is response{path}"
+    name = next((name for name in ("text", "output", "output_text") if has(reply, name)), "")
+    return f": the text may be reply{f'[{name!r}]' if is_dict else f'.{name}'}" if name else ""
 
 
 #: Highest number of characters of arguments in a stream; a longer stream is a fault.

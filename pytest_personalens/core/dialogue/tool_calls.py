@@ -86,10 +86,8 @@ def call_texts(message: Message) -> list[tuple[str, str | None]]:
 
 def call_lines(message: Message, longest: int = 300) -> list[str]:
     """The same, a line a call, the call and the result each cut to `longest` characters."""
-    return [
-        _short(call, longest) + (f" -> {_short(result, longest)}" if result is not None else "")
-        for call, result in call_texts(message)
-    ]
+    cut = ((_short(c, longest), None if r is None else _short(r, longest)) for c, r in call_texts(message))
+    return [call if result is None else f"{call} -> {result}" for call, result in cut]
 
 
 def call_line(call: Call) -> str:

@@ -1,4 +1,4 @@
-"""Decides where files may be written, so that none replaces another's, or one that the run reads."""
+"""Where files may be written, so that none replaces another's or one that the run reads; the user's cache."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.files.links import refuse_links
+from pytest_personalens.core.files.links import refuse_links, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 #: The ending of a report's path -> its kind.
 ENDINGS: Final = {".json": "json", ".html": "html", ".htm": "html", ".md": "markdown"}
-#: The word for the summary and the annotations of a step in GitHub Actions.
+#: The word for the summary of a step in GitHub Actions.
 GITHUB: Final = "github"
 #: The number of characters of a file that are read to recognize it.
 _HEAD: Final = 4096
@@ -69,36 +69,37 @@ def writable(path: Path, flag: str, *, kind: str = "json") -> Path:
 
     Raise `SpecError` if the file cannot be written, or if this plugin did not write it.
     """
-    if path.name == "-":
-        raise SpecError(f"{flag}: give the path of a file, not '-'", code="PL105")
+    problem = "give the path of a file, not '-'" if path.name == "-" else _problem_of(path, kind)
+    try:
+        if not problem:
+            path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"cannot write to {path.parent}: {error.strerror}"
+    if problem:
+        raise SpecError(f"{flag}: {problem}", code="PL105")
+    return path
+
+
+def _problem_of(path: Path, kind: str) -> str:
+    """Return why a file cannot be written there, and what to do; empty if it can."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
         pass
     except (OSError, ValueError) as error:  # the path is too long, has a loop of links, or contains a NUL
-        why = getattr(error, "strerror", None) or error
-        raise SpecError(f"{flag}: {str(path)[:200]!r} is no path of a file: {why}", code="PL105") from None
+        return f"{str(path)[:200]!r} is no path of a file: {getattr(error, 'strerror', None) or error}"
     try:
         refuse_links(path, Path.cwd())
     except OSError:
-        raise SpecError(
-            f"{flag}: {path} is or goes through a symbolic link, which is not followed; give the path of a"
-            " file",
-            code="PL105",
-        ) from None
+        what = "is or goes through a symbolic link, which is not followed"
+        return f"{path} {what}; give the path of a file"
     if path.is_dir():
-        raise SpecError(f"{flag}: {path} is a folder; give the path of a file", code="PL105")
+        return f"{path} is a folder; give the path of a file"
     if path.exists() and not path.is_file():
-        raise SpecError(f"{flag}: {path} is no file; give the path of one", code="PL105")
+        return f"{path} is no file; give the path of one"
     if path.exists() and path.stat().st_size and not _written_before(path, kind):
-        raise SpecError(
-            f"{flag}: {path} was not written by this plugin; give another path, or remove it", code="PL105"
-        )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SpecError(f"{flag}: cannot write to {path.parent}: {error.strerror}", code="PL105") from None
-    return path
+        return f"{path} was not written by this plugin; give another path, or remove it"
+    return ""
 
 
 def _written_before(path: Path, kind: str) -> bool:
@@ -111,3 +112,17 @@ def _written_before(path: Path, kind: str) -> bool:
     except OSError:
         return False
     return bool(_OURS.get(kind, _JSON).search(head))
+
+
+def cache_folder() -> Path:
+    """Return ``$PERSONALENS_CACHE_DIR`` or one in the user's cache; raise `RuntimeError` without a home."""
+    if own := os.environ.get("PERSONALENS_CACHE_DIR"):
+        return Path(own)
+    shared = os.environ.get("XDG_CACHE_HOME")
+    return (Path(shared) if shared else Path.home() / ".cache") / "pytest-personalens"
+
+
+def write_cached(file: Path, content: bytes) -> None:
+    """Write a file of the cache folder, which is created if it is missing; raise `OSError` if that fails."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, content)

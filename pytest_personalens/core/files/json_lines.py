@@ -31,22 +31,28 @@ class JsonLine(NamedTuple):
         """Return the value; raise `DataError` where the line is no JSON."""
         try:
             return json.loads(self.text)
-        except RecursionError:
-            problem = "nested too deeply"
-        except ValueError as error:
-            cut = "; the last line is cut off: write it again, or remove it" if self.last else ""
-            problem = f"{error}{cut}"
-        raise DataError(self.file, f"not valid JSON: {problem}", field=self.where, code="PL205")
+        except (ValueError, RecursionError) as error:
+            raise self.problem(error) from None
+
+    def problem(self, error: Exception) -> DataError:
+        """Return the error for a line that is no JSON."""
+        cut = "; the last line is cut off: write it again, or remove it" if self.last else ""
+        what = "nested too deeply" if isinstance(error, RecursionError) else f"{error}{cut}"
+        return DataError(self.file, f"not valid JSON: {what}", field=self.where, code="PL205")
+
+
+def read_text(file: Path) -> str:
+    """Return the text of a file; raise `DataError` if it cannot be read."""
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:  # the path itself may be invalid
+        why = getattr(error, "strerror", None) or error
+        raise DataError(file, f"cannot be read: {why}", code="PL201") from None
 
 
 def read_json_lines(file: Path) -> list[JsonLine]:
     """Return the lines that are not blank; raise `DataError` for a file that cannot be read."""
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:  # the path itself may be invalid
-        raise DataError(
-            file, f"cannot be read: {getattr(error, 'strerror', None) or error}", code="PL201"
-        ) from None
+    text = read_text(file)
     # Not `splitlines`: a message may hold a line separator of Unicode, which ends no line of such a file.
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     return [JsonLine(file, number, line, last=number == lines[-1][0]) for number, line in lines]

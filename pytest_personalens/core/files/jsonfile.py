@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
 
+_SIDES: Final = ("user", "assistant")
+
+
 class Fields:
     """The fields of one object at a `place` of a file, such as ``[3]``; its errors are `DataError`."""
 
@@ -57,12 +60,7 @@ class Fields:
         return self._data
 
     def messages(
-        self,
-        name: str,
-        value: object,
-        *,
-        roles: Collection[str] = ("user", "assistant"),
-        gold: Collection[str] = (),
+        self, name: str, value: object, *, roles: Collection[str] = _SIDES, gold: Collection[str] = ()
     ) -> list[dict[str, str]]:
         """Return messages with nothing but role and content.
 
@@ -121,11 +119,8 @@ def read_versioned(path: Path, model: type[_Model], schema: str, *, what: str, a
         raise DataError(path, f"not valid JSON ({problem}); {advice}", code="PL205") from None
     stated = data.get("schema") if isinstance(data, dict) else None
     if stated != schema:
-        raise DataError(
-            path,
-            f"not {what} of this version: its schema is {str(stated)[:60]!r}, not {schema!r}; {advice}",
-            code="PL203",
-        )
+        problem = f"not {what} of this version: its schema is {str(stated)[:60]!r}, not {schema!r}"
+        raise DataError(path, f"{problem}; {advice}", code="PL203")
     try:
         return model.model_validate(data)
     except ValidationError as error:

@@ -93,11 +93,8 @@ def write_atomically(path: Path, content: str | bytes | Iterable[str], *, durabl
         with suppress(OSError):
             draft.unlink(missing_ok=True)
         if isinstance(error, FileNotFoundError) and len(str(draft)) > _LONGEST:
-            raise OSError(
-                errno.ENAMETOOLONG,
-                f"the path has {len(str(draft))} characters, and Windows takes {_LONGEST} by default",
-                str(path),
-            ) from None
+            many = f"the path has {len(str(draft))} characters, and Windows takes {_LONGEST} by default"
+            raise OSError(errno.ENAMETOOLONG, many, str(path)) from None
         raise
 
 
@@ -123,9 +120,8 @@ def _remove_old_drafts(folder: Path, stem: str) -> None:
         _DRAFTS[folder] = {}
         with suppress(OSError), os.scandir(folder) as entries:
             for entry in entries:
-                if (draft := _DRAFT.fullmatch(entry.name)) and entry.stat(
-                    follow_symlinks=False
-                ).st_mtime < time.time() - _OLD:
+                draft = _DRAFT.fullmatch(entry.name)
+                if draft and entry.stat(follow_symlinks=False).st_mtime < time.time() - _OLD:
                     _DRAFTS[folder].setdefault(draft["stem"], []).append(Path(entry.path))
     for draft_of_it in _DRAFTS[folder].pop(stem, ()):
         with suppress(OSError):

@@ -19,9 +19,8 @@ from pytest_personalens.core.errors import (
     faults_of,
     short_repr,
 )
-from pytest_personalens.core.frozen import Frozen, Sparse, Text, clean
-from pytest_personalens.core.judging.criteria import NEEDS_MODEL
-from pytest_personalens.core.judging.measure import CRITERION, Measure, Score
+from pytest_personalens.core.frozen import Sparse, clean
+from pytest_personalens.core.judging.measure import CRITERION, NEEDS_MODEL, Answer, Measure, Score
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import (
     DEFAULT_DIMENSIONS,
@@ -46,19 +45,6 @@ if TYPE_CHECKING:
 _LONGEST_DETAIL: Final = 500
 #: Why an evaluation has no scores: the role at fault, or another reason.
 Cause = Literal["", "assistant", "user-agent", "judge", "record", "budget", "lost", "unevaluated"]
-
-
-class Answer(Frozen):
-    """The answer that a scorer read in a reply, with the true answer.
-
-    If the reply holds no answer, `read` is false, and `value` is null or what the answer counts as. Texts are
-    labels or digests, never data. `leaks` names what the request gives away of the truth.
-    """
-
-    read: bool
-    value: float | Text | None = None
-    truth: float | Text | None = None
-    leaks: tuple[str, ...] = ()
 
 
 class Evaluation(Sparse):
@@ -145,7 +131,8 @@ class Evaluation(Sparse):
 
     def score(self, dimension: Measure) -> Score | None:
         """Return the score on `dimension`, or None if there is none."""
-        return next((v.score for v in self.verdicts if v.dimension == dimension), None)
+        found = [v.score for v in self.verdicts if v.dimension == dimension]
+        return found[0] if found else None
 
     @property
     def task_completed(self) -> bool | None:

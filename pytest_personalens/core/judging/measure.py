@@ -1,16 +1,19 @@
-"""Measures of a suite, each with its names, its range and its grid of scores."""
+"""Measures of a suite, a team's own criteria, which are measures too, and the figures that a gate may use."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.core.errors import SpecError, short_repr
+from pytest_personalens.core.frozen import Frozen, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
 
 #: A score of a judge. It is a whole number if the grid is 1.
 Score = int | float
@@ -182,9 +185,8 @@ def add_measures(measures: Iterable[Measure]) -> None:
     for measure in measures:
         registered = _KNOWN.setdefault(measure.value, measure)
         if registered.of_kinds(measure.kinds).__reduce__() != measure.of_kinds(measure.kinds).__reduce__():
-            raise SpecError(
-                f"two suites have different measures of the name {measure.value!r}; rename one", code="PL307"
-            )
+            problem = f"two suites have different measures of the name {measure.value!r}"
+            raise SpecError(f"{problem}; rename one", code="PL307")
 
 
 def get_measure(name: object) -> Measure:
@@ -218,3 +220,162 @@ def _criterion(long_name: str) -> Measure:
 def find_measure(short: str) -> Measure | None:
     """Return the measure with that short name, or None if no loaded suite has it."""
     return next((measure for measure in reversed(_KNOWN.values()) if measure.short == short), None)
+
+
+#: The word for all criteria together, where a judge of its own reads them: ``criteria=SPEC,SPEC``.
+ALL_CRITERIA: Final = Measure("criteria", MeasureNames(*("criteria",) * 6))
+#: Why a judge gives no reading of a criterion, and what to do.
+NEEDS_MODEL: Final = (
+    "criteria are read by a model as the judge, under the default protocol; name one with"
+    " --personalens-judge-model, such as criteria=SPEC,embedded for the criteria alone"
+)
+#: What a model may answer, with its score. Only yes meets a criterion.
+ANSWERS: Final = {"yes": 1, "no": 0, "cannot tell": 0}
+_MOST_WORDS: Final = 100
+_LONGEST_NAME: Final = 24
+_WITH_NAME: Final = re.compile(r"([a-z][a-z0-9_-]{0,31}):(?:\s+|$)(.*)", re.DOTALL)
+
+
+def name_of(text: str) -> str:
+    """Return the short name of a criterion: the one before its colon, or its first words with dashes.
+
+    >>> name_of("price-first: names the price before it books"), name_of("Names the price before booking")
+    ('price-first', 'names-the-price-before')
+    """
+    if (named := _WITH_NAME.fullmatch(text.strip())) is not None:
+        return named[1].replace("_", "-")
+    words = re.findall(r"\w+", text.lower())
+    name = ""
+    for word in words:
+        if len(longer := f"{name}-{word}" if name else word) > _LONGEST_NAME and name:
+            break
+        name = longer[:_LONGEST_NAME]
+    return name
+
+
+def read_criteria(value: object, taken: Collection[str]) -> tuple[str, ...]:
+    """Return the long names of criteria, from a list of texts such as ``NAME: TEXT``, or the text alone.
+
+    `taken` are the names of other measures. Raise ValueError for what is no list of texts, and for a text
+    that is empty, too long or doubled.
+    """
+    if not isinstance(value, (list, tuple)) or not value:
+        raise ValueError(
+            f"expected a list of texts, such as ['names the price'], not {short_repr(value, 60)}"
+        )
+    read: dict[str, str] = {}
+    for number, text in enumerate(value, 1):
+        where = f"criterion {number}"
+        if not isinstance(text, str) or not (name := name_of(text)):
+            raise ValueError(f"{where}: expected a text with words, not {short_repr(text, 60)}")
+        said = " ".join((named[2] if (named := _WITH_NAME.fullmatch(text.strip())) else text).split())
+        if not re.search(r"\w", said):
+            raise ValueError(f"{where}: {name} has a name and no text")
+        if (words := len(said.split())) > _MOST_WORDS or len(said) > 10 * _MOST_WORDS:
+            raise ValueError(
+                f"{where}: {name} has {words:,} words and {len(said):,} characters; the most are"
+                f" {_MOST_WORDS} and {10 * _MOST_WORDS:,}: ask one thing, and make others of the rest"
+            )
+        if said in read.values():
+            raise ValueError(f"{where}: {short_repr(said, 60)} stands there twice; leave one out")
+        if name in read or name in taken:
+            why = (
+                "another criterion has that name" if name in read else "a reading of the suite has that name"
+            )
+            raise ValueError(f"{where}: {name}: {why}; give it one of its own: NAME: TEXT")
+        read[name] = said
+    return tuple(f"{CRITERION}{name}: {said}" for name, said in read.items())
+
+
+def text_of(measure: Measure) -> str:
+    """Return the text of a criterion."""
+    return measure.value.partition(": ")[2]
+
+
+class Answer(Frozen):
+    """The answer that a scorer read in a reply, with the true answer.
+
+    If the reply holds no answer, `read` is false, and `value` is null or what the answer counts as. Texts are
+    labels or digests, never data. `leaks` names what the request gives away of the truth.
+    """
+
+    read: bool
+    value: float | Text | None = None
+    truth: float | Text | None = None
+    leaks: tuple[str, ...] = ()
+
+
+#: Numbers of one answer or of several together, as exact as a test of a lift needs them.
+Row = tuple[Exact, ...]
+
+
+@dataclass(frozen=True)
+class OfSums:
+    """A figure of answers that depends only on sums over them, such as F1 on its four counts.
+
+    `rows` gives the numbers of each answer, 0 or more. `figure` is given the sums of the columns in `uses`,
+    or of all columns. It rises or falls with each sum. Intervals and tests of such a figure need the sums
+    only, so they are fast or exact.
+    """
+
+    rows: Callable[[Sequence[Answer]], Sequence[Row]]
+    figure: Callable[[Row], float | None]
+    uses: tuple[int, ...] = ()
+
+    def __call__(self, answers: Sequence[Answer]) -> float | None:
+        return self.figure(self.used(total(self.rows(answers))))
+
+    def used(self, sums: Row) -> Row:
+        """Return the sums that the figure depends on, of all sums."""
+        return tuple(sums[column] for column in self.uses) if self.uses else sums
+
+
+def total(rows: Sequence[Row]) -> Row:
+    """Return the sum of each column of at least one row."""
+    return tuple(sum(column) for column in zip(*rows, strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """A figure of a run that a gate may use.
+
+    It is the mean of a `measure`, or the result of `of` for all answers. `label` is its name in a sentence,
+    and `heading` is the heading of its column. `of` returns None if the answers do not determine the figure.
+    A mean has the range and the better end of its measure.
+    """
+
+    name: str
+    measure: Measure | None = None
+    of: OfSums | None = None
+    label: str = ""
+    heading: str = ""
+    low: float | None = 0
+    high: float | None = 1
+    better: Better = "high"
+    #: The kinds whose answers it uses; empty for all.
+    kinds: tuple[str, ...] = ()
+    #: True if it also uses the answers that were not read and have no value.
+    counts_unread: bool = False
+    #: Why `of` returned None, for a gate that then fails.
+    undecided: str = "what was answered does not decide it"
+    #: Other names that a gate may use for it.
+    aliases: tuple[str, ...] = ()
+
+    @classmethod
+    def mean(cls, name: str, measure: Measure, *aliases: str) -> Metric:
+        """Return the metric for the mean of a measure."""
+        return cls(
+            name=name,
+            measure=measure,
+            label=measure.names.mean_of,
+            heading=measure.names.heading,
+            low=measure.low,
+            high=measure.high,
+            better=measure.better,
+            aliases=aliases,
+        )
+
+    @property
+    def read_in(self) -> tuple[str, ...]:
+        """The kinds of items that the figure is about; empty for all."""
+        return self.measure.kinds if self.measure is not None else self.kinds

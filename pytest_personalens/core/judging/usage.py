@@ -39,12 +39,8 @@ def read_prices(lines: Sequence[str]) -> dict[str, Price]:
         model, equals, numbers = line.rpartition("=")
         try:
             values = [float(n) for n in numbers.split(",")]
-            if (
-                not equals
-                or not model.strip()
-                or not 2 <= len(values) <= 4
-                or not all(0 <= v < float("inf") for v in values)
-            ):
+            known = all(0 <= v < float("inf") for v in values)
+            if not (equals and model.strip() and 2 <= len(values) <= 4 and known):
                 raise ValueError
         except ValueError:
             raise SpecError(

@@ -131,8 +131,7 @@ class Verdict(Sparse):
     @model_validator(mode="after")
     def _on_scale(self) -> Verdict:
         for score in (self.score, *self.turns, *(v.score for v in self.votes)):
-            if not self.dimension.holds(score):
-                self.dimension.check(score)
+            self.dimension.check(score)
         return self
 
 

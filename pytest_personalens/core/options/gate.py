@@ -6,10 +6,8 @@ import difflib
 import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pytest_personalens.core.judging.criteria import name_of
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.measure import CRITERION
-from pytest_personalens.core.text.parse import BILLION
+from pytest_personalens.core.judging.measure import CRITERION, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -89,9 +87,48 @@ _EXPRESSION: Final = re.compile(
     r"(?:\((?P<of>[^(),]*)(?:,(?P<control>[^(),]*))?\))?"
     r"\s*(?P<direction>>=|≥|<=|≤|=)\s*(?P<value>-?[\d.]+)\s*(?P<percent>%?)\s*"
 )
-_MUST_NOT: Final = {"drop": "drop", "gap": "differ between groups of users"}
 _DIRECTIONS: Final[dict[str, Direction]] = {">=": ">=", "≥": ">=", "<=": "<=", "≤": "<="}
-_RANGE = tuple[float | None, float | None]
+_MUST_NOT: Final = {"drop": "drop", "gap": "differ between groups of users"}
+#: A larger limit must be a typing error.
+_MOST: Final = 1_000_000_000
+#: The least difference that can be excluded; a limit has six digits.
+_LEAST: Final = 0.000001
+_LOW_IS_GOOD: Final = (USER_FAULTS, LIMITS_BROKEN, RESIDUE, LATENCY_P95)
+
+
+class _Scale(NamedTuple):
+    """The values of what a gate is on: the lowest and the highest, None for no limit, and the good way."""
+
+    low: float | None = 0
+    high: float | None = 1
+    way: Direction = ">="
+
+    def refuse(self, name: str, expression: re.Match[str]) -> None:
+        """Raise ValueError if a gate on `name` asks for the bad way, or for a value that there is none of."""
+        if _DIRECTIONS.get(expression["direction"], self.way) != self.way:
+            better = "high" if self.way == ">=" else "low"
+            raise ValueError(f"{name} is better {better}: write {name} {self.way} {expression['value']}")
+        if expression["percent"] and self.high != 1:
+            raise ValueError(f"{name} is no share: give a number {self.span()}")
+        value = self.value(expression)
+        lowest, highest = (-_MOST if self.low is None else self.low), (self.high or _MOST)
+        if not lowest <= value <= highest:
+            meant = f"; did you mean {expression['value']}%?" if self.high == 1 and 1 < value <= 100 else ""
+            raise ValueError(f"{name} lies {self.span()}{meant}")
+
+    def value(self, expression: re.Match[str]) -> float:
+        """Return the value of a gate, a percentage as a share; raise ValueError if it is no number."""
+        try:
+            return round(float(expression["value"]) / (100 if expression["percent"] else 1), 6)
+        except ValueError:
+            raise ValueError(f"expected a number after {self.way}, not {expression['value']!r}") from None
+
+    def span(self) -> str:
+        if self.low == _LEAST:
+            return f"above 0, up to {self.high:g}"
+        if self.high is None:
+            return "anywhere" if self.low is None else f"from {self.low:g} up"
+        return f"up to {self.high:g}" if self.low is None else f"from {self.low:g} to {self.high:g}"
 
 
 def read_gate(text: str, suite: Suite) -> GateExpression:
@@ -101,36 +138,36 @@ def read_gate(text: str, suite: Suite) -> GateExpression:
     if expression is None or (
         expression["of"] is not None and metric not in ("lift", CRITERION_GATE, *DIFFERENCES)
     ):
-        raise ValueError(_expected(suite))
-    if metric == CRITERION_GATE or _is_criterion(metric, suite):
-        return _of_criterion(metric, expression, suite)
-    if metric in DIFFERENCES:
-        return _difference(metric, expression, suite)
-    of, control = (
-        _lift_of(expression["of"], expression["control"] or "", suite) if expression["of"] else ("", "")
-    )
-    if metric == "lift" and not of and suite.lift is None:
-        raise ValueError("name a metric and a control: lift(METRIC, CONTROL) >= VALUE")
-    value = _value(expression, _way(metric, suite))
-    low, high = _range(of, suite, lift=True) if metric == "lift" else _range(metric, suite)
-    if expression["percent"] and high != 1:
-        raise ValueError(f"{metric} is no share: give a number {_span(low, high)}")
-    lowest, highest = (-BILLION if low is None else low), (BILLION if high is None else high)
-    if not lowest <= value <= highest:
-        meant = f"; did you mean {expression['value']}%?" if high == 1 and 1 < value <= 100 else ""
-        raise ValueError(f"{metric} lies {_span(low, high)}{meant}")
-    way = _way(metric, suite)
-    if _DIRECTIONS.get(expression["direction"], way) != way:
-        better = "high" if way == ">=" else "low"
-        raise ValueError(f"{metric} is better {better}: write {metric} {way} {expression['value']}")
-    return GateExpression((expression["group"] or "").strip(), metric, value, way, of, control)
+        raise ValueError(f"expected [DOMAIN or KIND:] METRIC >= VALUE, such as {suite.gate_example}")
+    group, of, control = ((expression[name] or "").strip() for name in ("group", "of", "control"))
+    known = suite.metric(metric)
+    if metric == CRITERION_GATE or (known and known.measure and known.measure.startswith(CRITERION)):
+        # The criterion may be that of a mark, which is read later.
+        of, metric, scale = name_of(of) if metric == CRITERION_GATE else metric, CRITERION_GATE, _Scale()
+        if not of or expression["control"] is not None:
+            raise ValueError("name the criterion: criterion(price-first) >= 0.9")
+    elif metric in DIFFERENCES:
+        of, scale = _difference(metric, of, suite)
+        if expression["control"] is not None:
+            raise ValueError(f"name what must not {_MUST_NOT[metric]}: {metric}(METRIC) <= VALUE")
+        if group:
+            raise ValueError(f"a {metric} is of the whole run; leave {group!r} out")
+    elif metric == "lift":
+        of, control, scale = _lift(of, control, suite)
+    else:
+        way: Direction = "<=" if metric in _LOW_IS_GOOD or (known and known.better == "low") else ">="
+        low, high = (known.low, known.high) if known else (0, None if metric == LATENCY_P95 else 1)
+        scale = _Scale(low, high, way)
+    named = GateExpression(group, metric, 0, scale.way, of, control)
+    scale.refuse(named._replace(group="").name, expression)
+    return named._replace(limit=scale.value(expression))
 
 
-def _difference(name: str, expression: re.Match[str], suite: Suite) -> GateExpression:
-    """Return the gate on the largest drop that is not excluded, or on the largest gap between users."""
-    of = "" if expression["of"] is None else _metric(expression["of"].strip(), suite)
+def _difference(name: str, of: str, suite: Suite) -> tuple[str, _Scale]:
+    """Return the metric and the scale of the largest drop that is not excluded, or of a gap between users."""
+    of = _metric(of, suite) if of else ""
     metric = suite.metric(of)
-    if metric is None or metric.measure is None or expression["control"] is not None:
+    if metric is None or metric.measure is None:
         raise ValueError(f"name what must not {_MUST_NOT[name]}: {name}(METRIC) <= VALUE")
     if name == "drop" and metric.measure not in suite.gated:
         raise ValueError(f"{of} is not compared with a baseline")
@@ -138,42 +175,23 @@ def _difference(name: str, expression: re.Match[str], suite: Suite) -> GateExpre
         raise ValueError(f"{of} is not compared between groups of users")
     if (span := metric.measure.span) is None:
         raise ValueError(f"{of} has no lowest or no highest score, so no {name} of it can be excluded")
-    if expression["group"]:
-        raise ValueError(f"a {name} is of the whole run; leave {expression['group'].strip()!r} out")
-    if _DIRECTIONS.get(expression["direction"], "<=") != "<=":
-        raise ValueError(f"a {name} is better low: write {name}({of}) <= {expression['value']}")
-    value = _value(expression, "<=")
-    if expression["percent"] and span != 1:
-        raise ValueError(f"{of} is no share: give the {name} in points")
-    if not 0 < value <= span:
-        can = " that can be excluded" if name == "drop" else ""
-        raise ValueError(f"a {name} of {of}{can} lies above 0 and goes up to {span:g}")
-    return GateExpression("", name, value, "<=", of)
+    return of, _Scale(_LEAST, span, "<=")
 
 
-def _is_criterion(name: str, suite: Suite) -> bool:
-    metric = suite.metric(name)
-    return metric is not None and metric.measure is not None and metric.measure.startswith(CRITERION)
-
-
-def _of_criterion(metric: str, expression: re.Match[str], suite: Suite) -> GateExpression:
-    """Return the gate on a criterion of the team's own, which a mark may name that is not read yet."""
-    name = metric if metric != CRITERION_GATE else name_of(expression["of"] or "")
-    if not name or expression["control"] is not None:
-        raise ValueError("name the criterion: criterion(price-first) >= 0.9")
-    if _DIRECTIONS.get(expression["direction"], ">=") != ">=":
-        raise ValueError(f"a criterion is better met: write criterion({name}) >= {expression['value']}")
-    value = _value(expression, ">=")
-    if not 0 <= value <= 1:
-        raise ValueError(f"criterion({name}) lies {_span(0, 1)}")
-    return GateExpression((expression["group"] or "").strip(), CRITERION_GATE, value, ">=", name)
-
-
-def _value(expression: re.Match[str], way: Direction) -> float:
-    try:
-        return round(float(expression["value"]) / (100 if expression["percent"] else 1), 6)
-    except ValueError:
-        raise ValueError(f"expected a number after {way}, not {expression['value']!r}") from None
+def _lift(of: str, control: str, suite: Suite) -> tuple[str, str, _Scale]:
+    """Return metric, word of the control and scale of ``lift(METRIC, CONTROL)``; it is symmetric around 0."""
+    if not of:
+        if suite.lift is None:
+            raise ValueError("name a metric and a control: lift(METRIC, CONTROL) >= VALUE")
+        span = suite.lift[0].span
+        return "", "", _Scale(None if span is None else -span, span)
+    of, words = _metric(of, suite), {one.word.lower(): one.word for one in suite.controls}
+    if (metric := suite.metric(of)) is None:
+        raise ValueError(f"no lift can be had of {of}")
+    if control.lower() not in words:
+        raise ValueError(f"unknown control {control!r}; known: {', '.join(words.values())}")
+    span = None if metric.low is None or metric.high is None else metric.high - metric.low
+    return of, words[control.lower()], _Scale(None if span is None else -span, span)
 
 
 def parse_gate_name(name: str, limit: float, direction: Direction) -> GateExpression:
@@ -239,45 +257,3 @@ def _metric(text: str, suite: Suite) -> str:
             hint = f" (of the suite {owners[0]}: give --personalens-suite {owners[0]})"
         raise ValueError(f"unknown metric {metric!r}{hint}; known: {', '.join(_names(suite))}")
     return metric
-
-
-def _lift_of(metric: str, word: str, suite: Suite) -> tuple[str, str]:
-    """Return the metric and the word of the control in ``lift(METRIC, CONTROL)``."""
-    of, words = _metric(metric.strip(), suite), {one.word.lower(): one.word for one in suite.controls}
-    if suite.metric(of) is None:
-        raise ValueError(f"no lift can be had of {of}")
-    if word.strip().lower() not in words:
-        raise ValueError(f"unknown control {word.strip()!r}; known: {', '.join(words.values())}")
-    return of, words[word.strip().lower()]
-
-
-def _range(name: str, suite: Suite, *, lift: bool = False) -> _RANGE:
-    """Return the lowest and highest value, None for no limit; a lift is symmetric around 0."""
-    metric = suite.metric(name)
-    if name == LATENCY_P95:
-        return 0, None
-    if lift and not name and suite.lift is not None:
-        low, high = suite.lift[0].low, suite.lift[0].high
-    else:
-        low, high = (metric.low, metric.high) if metric is not None else (0, 1)
-    if lift:
-        span = None if low is None or high is None else high - low
-        return None if span is None else -span, span
-    return low, high
-
-
-def _way(metric: str, suite: Suite) -> Direction:
-    suite_metric = suite.metric(metric)
-    if metric in (USER_FAULTS, LIMITS_BROKEN, RESIDUE, LATENCY_P95):
-        return "<="
-    return ">=" if suite_metric is None or suite_metric.better == "high" else "<="
-
-
-def _span(low: float | None, high: float | None) -> str:
-    if high is None:
-        return "anywhere" if low is None else f"from {low:g} up"
-    return f"up to {high:g}" if low is None else f"from {low:g} to {high:g}"
-
-
-def _expected(suite: Suite) -> str:
-    return f"expected [DOMAIN or KIND:] METRIC >= VALUE, such as {suite.gate_example}"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import BaseModel, NonNegativeInt, model_validator
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.cache import cache_folder, write_cached
+from pytest_personalens.core.files.destinations import cache_folder, write_cached
 from pytest_personalens.core.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
 from pytest_personalens.datasets.base import check_user_name, parse_file
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_personalens.core.dialogue.dialogue import describe_exception
 from pytest_personalens.core.dialogue.state import MemoryStore, State, read_state
 from pytest_personalens.core.errors import AssistantFault, faults_of
-from pytest_personalens.core.files.git import git
+from pytest_personalens.core.runtime import git
 from pytest_personalens.core.suite_names import MEMORY, STATE, STORE
 from pytest_personalens.engine.assistant.assistant import OutOfTime, call_within, guarded, takes_context
 

@@ -11,8 +11,7 @@ from pytest_personalens.core.dialogue.reply import spoken_turns
 from pytest_personalens.core.dialogue.state import State
 from pytest_personalens.core.errors import JudgeFault, NotJudged, RecordError
 from pytest_personalens.core.facts import StoreLook
-from pytest_personalens.core.judging.verdict import UserFault, Verdict
-from pytest_personalens.core.suite import get_suite
+from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.engine.records.record import seen
 from pytest_personalens.models.tape import UNDER_TEST, Tape, TapeRules, part_digest
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.scenario import BaseScenario
-    from pytest_personalens.models.call_log import CallLog
+    from pytest_personalens.models.call_log import CallLog, CaseCalls
 
 
 class JudgeByCase:
@@ -34,6 +33,10 @@ class JudgeByCase:
     `open_judge` returns the judge of a tape. Without `may_spend`, it asks nothing that costs money. With
     `anew`, it uses only what this run bought. If `strict`, a damaged line of the log is an error.
     """
+
+    identity: str
+    paid: bool
+    parallel = False
 
     def __init__(
         self,
@@ -44,13 +47,10 @@ class JudgeByCase:
         anew: bool = False,
         strict: bool = False,
     ) -> None:
-        judge = open_judge(Tape())
-        self.identity, self.paid = judge.identity, judge.paid
-        self.parallel = getattr(judge, "parallel", False)
-        copy_traits(judge, self)
+        copy_traits(open_judge(Tape()), self)
         self._open, self._log, self._strict = open_judge, log, strict
         self._rules = TapeRules(may_spend=may_spend, anew=anew, run=log.run if log is not None else "")
-        self._judges: dict[str, Judge] = {}
+        self._cases: dict[str, tuple[Judge, CaseCalls | None]] = {}
         self._lock = threading.Lock()
         self._unkept: RecordError | None = None
 
@@ -61,65 +61,53 @@ class JudgeByCase:
         except JudgeFault:
             return True  # the answer is there, and cannot be read
         except RecordError:
-            if self._strict:
-                self._refuse_damaged(scenario, dialogue)
+            calls = self._case(scenario, dialogue)[1]
+            if self._strict and calls is not None and calls.damaged:
+                raise RecordError(
+                    f"{calls.file}: line {calls.damaged[0]} was edited or is cut off; delete it to have the"
+                    " dialogue read anew"
+                ) from None
             return False
         return True
 
     def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the verdict that is known, or that of the judge."""
+        if self._unkept is not None:
+            raise RecordError(str(self._unkept))
+        return self._case(scenario, dialogue)[0].verdict(scenario, dialogue, dimension)
+
+    def _case(self, scenario: BaseScenario, dialogue: Dialogue) -> tuple[Judge, CaseCalls | None]:
+        case = f"{scenario.id}+{dialogue_digest(dialogue)}"
         with self._lock:
-            if self._unkept is not None:
-                raise RecordError(str(self._unkept))
-            case = _case_of(scenario, dialogue)
-            if case not in self._judges:
+            if case not in self._cases:
                 calls = self._log.case(case, anew=self._rules.anew) if self._log is not None else None
-                self._judges[case] = self._open(Tape(self._rules, calls=calls, unkept=self._stop))
-            judge = self._judges[case]
-        return judge.verdict(scenario, dialogue, dimension)
+                self._cases[case] = self._open(Tape(self._rules, calls=calls, unkept=self._stop)), calls
+            return self._cases[case]
 
     def _stop(self, error: RecordError) -> None:
         self._unkept = error
-
-    def _refuse_damaged(self, scenario: BaseScenario, dialogue: Dialogue) -> None:
-        assert self._log is not None
-        calls = self._log.case(_case_of(scenario, dialogue))
-        calls.rows()
-        if calls.damaged:
-            raise RecordError(
-                f"{calls.file}: line {calls.damaged[0]} was edited or is cut off; delete it to have the"
-                " dialogue read anew"
-            ) from None
-
-
-def _case_of(scenario: BaseScenario, dialogue: Dialogue) -> str:
-    return f"{scenario.id}+{dialogue_digest(dialogue)}"
 
 
 class UserOnTape:
     """A user agent whose turns are on the tape: known while what it has heard is the same.
 
-    The calls of a model are on the tape by themselves, so its agent (`by_model`) only tells what it hears.
+    One `aside` only tells what it hears: its turns cost nothing, or are on the tape as the calls of a model.
     """
 
-    def __init__(self, agent: UserAgent, tape: Tape, *, by_model: bool = False) -> None:
+    def __init__(self, agent: UserAgent, tape: Tape, *, aside: bool = False) -> None:
         self.identity, self.paid = agent.identity, agent.paid
         self.keeps_empty = getattr(agent, "keeps_empty", False)
-        self._agent, self._tape, self._by_model = agent, tape, by_model
+        self._agent, self._tape, self._aside = agent, tape, aside
 
     def turn(self, scenario: BaseScenario, transcript: Sequence[Message]) -> UserTurn:
         """Return the turn that is known, or the agent's."""
         self._tape.heard = transcript
-        if self._by_model or (self._tape.idle and not self.paid):
+        if self._aside:
             return self._agent.turn(scenario, transcript)
-        said = [(m.role, m.content, m.session) for m in transcript]
+        said = part_digest([(m.role, m.content, m.session) for m in transcript])
         return self._tape.ask(
             "user agent",
-            {
-                "agent": self.identity,
-                "scenario": self._tape.once(scenario_digest, scenario),
-                "transcript": part_digest(said),
-            },
+            {"agent": self.identity, "scenario": scenario.digest, "transcript": said},
             lambda: self._agent.turn(scenario, transcript),
             paid=self.paid,
             write=_turn_data,
@@ -140,20 +128,21 @@ def _turn_data(turn: object) -> dict[str, Any]:
 class JudgeOnTape:
     """A judge whose verdicts are on the tape: known while all that it would see is the same."""
 
+    identity: str
+    paid: bool
+    parallel = False
+
     def __init__(self, judge: Judge, tape: Tape, *, by_model: bool = False) -> None:
-        self.identity, self.paid = judge.identity, judge.paid
-        # If the judge may not be asked, threads would save no time.
-        self.parallel = getattr(judge, "parallel", False) and tape.rules.may_spend
-        self._judge, self._tape, self._by_model = judge, tape, by_model
         copy_traits(judge, self)
+        # If the judge may not be asked, threads would save no time.
+        self.parallel = self.parallel and tape.rules.may_spend
+        self._judge, self._tape, self._by_model = judge, tape, by_model
 
     def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the verdict that is known, or the judge's."""
         self._tape.heard = dialogue
         if self._by_model:
             return self._by_calls(scenario, dialogue, dimension)
-        if self._tape.idle and not self.paid:
-            return self._judge.verdict(scenario, dialogue, dimension)
 
         def read_or_not() -> Verdict | NotJudged:
             try:
@@ -161,17 +150,16 @@ class JudgeOnTape:
             except NotJudged as reason:
                 return reason
 
+        digests = {"scenario": scenario.digest, "dialogue": dialogue_digest(dialogue)}
         answer = self._tape.ask(
             dimension.purpose,
-            {
-                "agent": self.identity,
-                "scenario": self._tape.once(scenario_digest, scenario),
-                "dialogue": self._tape.once(dialogue_digest, dialogue),
-            },
+            {"agent": self.identity, **digests},
             read_or_not,
             paid=self.paid,
             write=_verdict_data,
-            read=_read_verdict,
+            read=lambda data: (
+                NotJudged(data["not judged"]) if "not judged" in data else Verdict.model_validate(data)
+            ),
         )
         if isinstance(answer, NotJudged):
             raise answer
@@ -191,20 +179,14 @@ class JudgeOnTape:
             except RecordError:
                 if fault is None:
                     raise
-                # The run may not spend. The record is not stale: it repeats the fault.
-                self._tape.questions -= 1
-                raise fault from None
+                raise fault from None  # the run may not spend, and the record repeats the fault
 
 
 def copy_traits(judge: Judge, wrapped: object) -> None:
     """Give what wraps a judge the attributes that a judge may have, where it has them."""
-    for name in ("answer", "deterministic", "dimensions", "reads_criteria"):
+    for name in ("identity", "paid", "parallel", "answer", "deterministic", "dimensions", "reads_criteria"):
         if (trait := getattr(judge, name, None)) is not None:
             setattr(wrapped, name, trait)
-
-
-def _read_verdict(data: dict[str, Any]) -> Verdict | NotJudged:
-    return NotJudged(data["not judged"]) if "not judged" in data else Verdict.model_validate(data)
 
 
 def _verdict_data(verdict: object) -> dict[str, Any]:
@@ -216,35 +198,6 @@ def _verdict_data(verdict: object) -> dict[str, Any]:
     except (ValueError, AttributeError, TypeError):
         return {"unusable": type(verdict).__name__}
     return data
-
-
-def audited(scenario: BaseScenario, dialogue: Dialogue, tape: Tape) -> tuple[UserFault, ...] | None:
-    """Return the faults of the simulated user, those that are known of the same dialogue; None without audit.
-
-    They cost nothing, so a record without them is not stale.
-    """
-    suite = get_suite(scenario.suite)
-    if not suite.auditor or tape.idle:
-        return suite.audit(scenario, dialogue) if suite.auditor else None
-    audit = suite.audit
-    return tape.ask(
-        "user audit",
-        {
-            "agent": suite.auditor,
-            "scenario": tape.once(scenario_digest, scenario),
-            "dialogue": tape.once(dialogue_digest, dialogue),
-        },
-        lambda: audit(scenario, dialogue),
-        paid=False,
-        write=lambda faults: [fault.model_dump(mode="json") for fault in faults],
-        read=lambda answer: tuple(map(UserFault.model_validate, answer)),
-        counts=False,
-    )
-
-
-def scenario_digest(scenario: BaseScenario) -> str:
-    """Return the digest of a scenario."""
-    return scenario.digest
 
 
 def dialogue_digest(dialogue: Dialogue) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from itertools import zip_longest
 from pathlib import Path
@@ -18,8 +19,9 @@ from pytest_personalens.core.dialogue.state import state_difference
 from pytest_personalens.core.dialogue.tool_calls import call_lines
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.files.jsonfile import first_problem
-from pytest_personalens.core.files.links import read_own
+from pytest_personalens.core.files.links import refuse_links
 from pytest_personalens.core.judging.verdict import Verdict
+from pytest_personalens.core.suite import get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.node_ids import holds_case
 from pytest_personalens.models.tape import Row, read_row
@@ -37,75 +39,13 @@ if TYPE_CHECKING:
 FOLDER: Final = "__personalens__"
 #: The beginning of the name of a folder with records of dialogues that existed already.
 STORED: Final = "stored-"
-#: Folders of installed packages, or of other snapshots.
-_APART: Final = frozenset({"node_modules", "site-packages", "__pycache__", "__snapshots__"})
-
-
-class OtherRecords(NamedTuple):
-    """The places where other tests may have records of the same case; all fields can be pickled.
-
-    `record_file` is the path of the item's own record. `case` is the id of a scenario with its control and
-    its trial: none of them uses the answers of another.
-    """
-
-    root: str
-    record_file: str
-    case: str
-
-    def rows(self, scenario: BaseScenario) -> Iterator[Row]:
-        """Yield the answers in readable records, searched anew, because a test may have just written one."""
-        here = Path(self.record_file).parent.parent
-        for folder in dict.fromkeys((here, *map(Path, record_folders(self.root)))):
-            for file in sorted(folder.glob(f"*/*{self.case}*.json")) if folder.is_dir() else ():
-                # The name of a record is the end of its item's node id.
-                if str(file) == self.record_file or not holds_case(file.stem, self.case):
-                    continue
-                try:
-                    record = read_record(read_own(file, Path(self.root)).decode("utf-8"), str(file))
-                except (RecordError, OSError, ValueError):
-                    continue  # its own test reports the problem
-                if record.case == self.case:
-                    yield from record.restored(scenario).rows
-
-
-def refuse_old(root: Path) -> None:
-    """Raise the `RecordError` of the first record below `root` that is of version 0.2 or a newer one.
-
-    One file of each folder is read: a folder is written by one version.
-    """
-    for folder in map(Path, record_folders(str(root))):
-        for below in sorted(folder.iterdir()):
-            file = next(iter(sorted(below.glob("*.json"))), None)
-            try:
-                if file is not None:
-                    read_record(read_own(file, root).decode("utf-8", "replace"), str(file.relative_to(root)))
-            except OtherVersion:
-                raise
-            except (RecordError, OSError):
-                continue  # its own test reports the problem
-
-
-@lru_cache(maxsize=8)
-def record_folders(root: str) -> tuple[str, ...]:
-    """Return the folders below `root` that hold records, without those of installed packages."""
-    folders = []
-    for folder, below, _ in os.walk(root):
-        if FOLDER in below:
-            folders.append(str(Path(folder, FOLDER)))
-        below[:] = [
-            name
-            for name in below
-            if name not in _APART
-            and name != FOLDER
-            and name[0] != "."
-            and not Path(folder, name, "pyvenv.cfg").exists()
-        ]
-    return tuple(sorted(folders))
-
-
 RECORD_VERSION: Final = 2
-#: The fields of readings that have no verdict, each with why.
-_GAPS: Final = ("unread", "not_judged")
+#: Folders that hold no tests: of records, of installed packages, and of other snapshots.
+_APART: Final = frozenset({FOLDER, "node_modules", "site-packages", "__pycache__", "__snapshots__"})
+#: What records of one dialogue have in common, whatever was read in it.
+_SAME: Final = ("case", "content", "user_agent", "judge", "assistant")
+#: The fields that a record has only where they say something.
+_OPTIONAL: Final = ("suite", "assistant", "cause", "detail", "unread", "not_judged", "audit")
 _RESTORE: Final = "restore it from version control, or write it anew with --personalens-record new"
 
 
@@ -121,7 +61,8 @@ class Record:
     """One evaluation on disk, as plain data: the dialogue, its agents, the verdicts, and the calls.
 
     `case` is the scenario's id with control and trial. `content` is the digest of the scenario. The texts of
-    others in it are digests. By `integrity`, an edit by hand is noticed.
+    others in it are digests. By `integrity`, an edit by hand is noticed. The agents of this package make no
+    calls: they cost nothing, and say the same again.
     """
 
     def __init__(self, data: Mapping[str, Any], where: str) -> None:
@@ -151,16 +92,27 @@ class Record:
         """The content of the file."""
         return json.dumps(self.data, indent=2, ensure_ascii=False) + "\n"
 
+    def changed(self, **fields: Any) -> Record:
+        """Return a record with other fields; one of `_OPTIONAL` is left out if it is empty."""
+        data = {n: v for n, v in {**self.data, **fields}.items() if v or n not in _OPTIONAL}
+        return Record({**data, "integrity": integrity_of(data)}, self.where)
+
     def restored(self, scenario: BaseScenario) -> Record:
         """Return the record with the texts of others that it holds as digests, where they are still there."""
         texts = {text_digest(text): text for text in scenario.unrecorded}
         return Record(_with_texts(self.data, texts), self.where) if texts else self
 
+    def repeats(self, other: Record) -> bool:
+        """True if it says the same as `other`, and rests on no call that this does not hold."""
+        left_out = ("calls", "integrity", "audit")
+        mine, theirs = ({n: v for n, v in r.data.items() if n not in left_out} for r in (self, other))
+        return mine == theirs and all(call in other.data["calls"] for call in self.data["calls"])
+
     def with_calls_of(self, other: Record) -> Record:
         """Return the record with the calls of `other` that it lacks beside its own."""
         known = {row.key for row in self.rows}
-        calls = [*self.rows, *(row for row in other.rows if row.key not in known)]
-        return _sealed({**self.data, "calls": [row.data() for row in calls]}, self.where)
+        others = [row.data() for row in other.rows if row.key not in known]
+        return self.changed(calls=[*self.data["calls"], *others])
 
     def keeping(self, other: Record) -> Record:
         """Return the record with what `other`, the one in the file, knows of the same dialogue.
@@ -168,67 +120,59 @@ class Record:
         That is the verdicts of readings that this run did not ask for, with their calls; and its ids of tool
         calls, which frameworks make anew in every run.
         """
-        same_agents = (self.case, self.content, self.user_agent, self.judge, self.assistant) == (
-            other.case, other.content, other.user_agent, other.judge, other.assistant,
-        )  # fmt: skip
-        if not same_agents or seen(self.dialogue) != seen(other.dialogue):
+        same = all(self.data.get(name) == other.data.get(name) for name in _SAME)
+        if not same or seen(self.dialogue) != seen(other.dialogue):
             return self
-        gaps = [self.data.get(name, {}) for name in _GAPS]
-        read = {v["dimension"] for v in self.data["verdicts"]}.union(*gaps)
-        roles = {row.role for row in self.rows}
-        verdicts = [v for v in other.data["verdicts"] if v["dimension"] not in read]
-        kept = {
-            name: gap | {d: why for d, why in other.data.get(name, {}).items() if d not in read}
-            for name, gap in zip(_GAPS, gaps, strict=True)
+        mine, theirs = self._readings(), other._readings()
+        asked = {dimension for readings in mine.values() for dimension in readings}
+        both: dict[str, Any] = {
+            name: {d: v for d, v in theirs[name].items() if d in readings or d not in asked} | readings
+            for name, readings in mine.items()
         }
-        order = {v["dimension"]: place for place, v in enumerate(other.data["verdicts"])}
-        rows = [*self.rows, *(row for row in other.rows if verdicts and row.role not in roles)]
-        return _sealed(
-            {
-                **self.data,
-                "dialogue": other.data["dialogue"],
-                "verdicts": sorted(
-                    [*self.data["verdicts"], *verdicts],
-                    key=lambda verdict: order.get(verdict["dimension"], len(order)),
-                ),
-                **_unless_empty(**kept),
-                "calls": [row.data() for row in sorted(rows, key=lambda row: row.role)],
-            },
-            self.where,
-        )
+        calls = list(self.data["calls"])
+        if len(both["verdicts"]) > len(mine["verdicts"]):
+            roles = {call["role"] for call in calls}
+            calls += (call for call in other.data["calls"] if call["role"] not in roles)
+        both |= {"verdicts": list(both["verdicts"].values()), "dialogue": other.data["dialogue"]}
+        return self.changed(**both, calls=sorted(calls, key=lambda call: str(call["role"])))
+
+    def _readings(self) -> dict[str, dict[str, Any]]:
+        """Return by dimension the verdicts, and why there is none."""
+        verdicts = {verdict["dimension"]: verdict for verdict in self.data["verdicts"]}
+        return {"verdicts": verdicts, **{name: self.data.get(name, {}) for name in ("unread", "not_judged")}}
 
 
 def record_of(
     evaluation: Evaluation, scenario: BaseScenario, case: str, rows: Iterable[Row], where: str = ""
 ) -> Record:
     """Return the record of an evaluation, finished or not, with the calls that it rests on."""
-    texts = {text: text_digest(text) for text in scenario.unrecorded}
-    data = {
+    faults, data = evaluation.user_faults, plain(evaluation)
+    audit = faults is not None and {
+        "by": get_suite(scenario.suite).auditor,
+        "faults": [fault.model_dump(mode="json") for fault in faults],
+    }
+    head = {
         "record": RECORD_VERSION,
         "case": case,
-        **_unless_empty(suite="" if scenario.suite == FIRST_SUITE else scenario.suite),
+        "suite": scenario.suite if scenario.suite != FIRST_SUITE else "",
         "content": scenario.digest,
-        **plain(evaluation),
-        "calls": [row.data() for row in rows],
     }
-    return _sealed(_with_texts(data, texts) if texts else data, where)
+    data = {**head, **data, "audit": audit, "calls": [row.data() for row in rows]}
+    texts = {text: text_digest(text) for text in scenario.unrecorded}
+    return Record(_with_texts(data, texts) if texts else data, where).changed()
 
 
 def plain(evaluation: Evaluation) -> dict[str, Any]:
     """Return what a record says of an evaluation itself, as plain data for people to read."""
-    return {
-        "scenario": evaluation.scenario,
-        "dataset": evaluation.dataset,
-        "user_agent": evaluation.user_agent,
-        "judge": evaluation.judge,
-        **_unless_empty(assistant=evaluation.assistant, cause=evaluation.cause, detail=evaluation.detail),
-        "verdicts": [verdict.model_dump(mode="json") for verdict in evaluation.verdicts],
-        **_unless_empty(
-            unread={d.value: why for d, why in evaluation.unread.items()},
-            not_judged={d.value: why for d, why in evaluation.not_judged.items()},
-        ),
-        "dialogue": evaluation.dialogue.model_dump(mode="json"),
-    }
+    fields = ("scenario", "dataset", "user_agent", "judge", *_OPTIONAL[1:], "verdicts", "dialogue")
+    data = evaluation.model_dump(mode="json", include=set(fields))
+    return {name: data[name] for name in fields if name in data and (data[name] or name not in _OPTIONAL)}
+
+
+def open_record(file: Path, root: Path, where: str = "") -> Record:
+    """Return the record in a file below `root`; raise `OSError`, or `RecordError`, which names it `where`."""
+    refuse_links(file, root)
+    return read_record(file.read_text(encoding="utf-8", errors="replace"), where or str(file))
 
 
 def read_record(text: str, where: str) -> Record:
@@ -240,33 +184,82 @@ def read_record(text: str, where: str) -> Record:
         data = json.loads(text)
         if not isinstance(data, dict):
             raise ValueError("expected an object")
-        if data.get("record") != RECORD_VERSION:
-            _refuse_foreign(data, where)
+        version = data.get("record")
+        if version == 1:
+            raise OtherVersion(
+                f"{where}: the record is of version 0.2, and does not say what was asked; turn the records"
+                " into stored dialogues with their verdicts by: personalens records FOLDER --write"
+                " FILE.jsonl, then remove them"
+            )
+        if isinstance(version, int) and version > RECORD_VERSION:
+            raise OtherVersion(
+                f"{where}: the record is of a newer version (record {version}); update the plugin"
+            )
+        if version != RECORD_VERSION:
+            raise ForeignRecord(f"{where}: is no record, and stays as it is; move it away")
         record = Record(data, where)
         if data.get("integrity") == integrity_of(data):
             return record
         _ = record.dialogue, record.verdicts, record.rows
-    except ForeignRecord:
-        raise
+        problem = "was edited by hand (its integrity digest does not match)"
+    except ValidationError as error:
+        problem = f"cannot be read ({': '.join(first_problem(error))})"
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        problem = ": ".join(first_problem(error)) if isinstance(error, ValidationError) else str(error)
-        raise RecordError(f"{where}: the record cannot be read ({problem}); {_RESTORE}") from None
-    raise RecordError(
-        f"{where}: the record was edited by hand (its integrity digest does not match); {_RESTORE}"
-    )
+        problem = f"cannot be read ({error})"
+    raise RecordError(f"{where}: the record {problem}; {_RESTORE}")
 
 
-def _refuse_foreign(data: Mapping[str, Any], where: str) -> None:
-    version = data.get("record")
-    if version == 1:
-        raise OtherVersion(
-            f"{where}: the record is of version 0.2, and does not say what was asked; turn the records into"
-            " stored dialogues with their verdicts by: personalens records FOLDER --write FILE.jsonl, then"
-            " remove them"
-        )
-    if isinstance(version, int) and version > RECORD_VERSION:
-        raise OtherVersion(f"{where}: the record is of a newer version (record {version}); update the plugin")
-    raise ForeignRecord(f"{where}: is no record, and stays as it is; move it away")
+class OtherRecords(NamedTuple):
+    """The places where other tests may have records of the same case; all fields can be pickled.
+
+    `record_file` is the path of the item's own record. `case` is the id of a scenario with its control and
+    its trial: none of them uses the answers of another.
+    """
+
+    root: str
+    record_file: str
+    case: str
+
+    def rows(self, scenario: BaseScenario) -> Iterator[Row]:
+        """Yield the answers in readable records, searched anew, because a test may have just written one."""
+        folders = (str(Path(self.record_file).parents[1]), *record_folders(self.root))
+        for file in (
+            file for folder in dict.fromkeys(folders) for file in sorted(Path(folder).glob("*/*.json"))
+        ):
+            # The name of a record is the end of its item's node id.
+            if str(file) != self.record_file and holds_case(file.stem, self.case):
+                with suppress(RecordError, OSError, ValueError):  # its own test reports the problem
+                    record = open_record(file, Path(self.root))
+                    if record.case == self.case:
+                        yield from record.restored(scenario).rows
+
+
+def refuse_old(root: Path) -> None:
+    """Raise the `RecordError` of the first record below `root` that is of version 0.2 or a newer one.
+
+    One file of each folder is read: a folder is written by one version.
+    """
+    for folder in record_folders(str(root)):
+        for below in sorted(Path(folder).iterdir()):
+            for file in sorted(below.glob("*.json"))[:1]:
+                try:
+                    open_record(file, root, str(file.relative_to(root)))
+                except OtherVersion:
+                    raise
+                except (RecordError, OSError):
+                    pass  # its own test reports the problem
+
+
+@lru_cache(maxsize=8)
+def record_folders(root: str) -> tuple[str, ...]:
+    """Return the folders below `root` that hold records, without those of installed packages."""
+    folders = []
+    for folder, below, _ in os.walk(root):
+        if FOLDER in below:
+            folders.append(str(Path(folder, FOLDER)))
+        names = (name for name in below if name not in _APART and name[0] != ".")
+        below[:] = [name for name in names if not Path(folder, name, "pyvenv.cfg").exists()]
+    return tuple(sorted(folders))
 
 
 def earlier_by(record: Record | None, evaluation: Evaluation) -> Earlier | None:
@@ -274,9 +267,8 @@ def earlier_by(record: Record | None, evaluation: Evaluation) -> Earlier | None:
 
     Scores of another judge are no measure of these.
     """
-    if record is None or number_call_ids(record.dialogue.messages) == number_call_ids(
-        evaluation.dialogue.messages
-    ):
+    messages = evaluation.dialogue.messages
+    if record is None or number_call_ids(record.dialogue.messages) == number_call_ids(messages):
         return None
     verdicts = record.verdicts if record.judge == evaluation.judge else ()
     return Earlier(
@@ -301,9 +293,9 @@ class TurnDifference(NamedTuple):
     calls: bool = False
 
     def __str__(self) -> str:
-        if self.calls:
-            return f"the tool calls of the {self.role}'s turn {self.turn} differ"
         turn = f"the {self.role}'s turn {self.turn}"
+        if self.calls:
+            return f"the tool calls of {turn} differ"
         return f"{turn} differs" if self.before else f"the dialogue ended before {turn}"
 
 
@@ -329,35 +321,31 @@ def why_stale(
 
     `heard` is the dialogue that is judged, or the messages that the user has heard so far.
     """
+    before = record.dialogue
+    departs: object = None
+    if isinstance(heard, Dialogue):
+        departs = first_difference(before.messages, heard.messages)
+        departs = departs or state_difference(before.state, heard.state)
+    elif isinstance(heard, (list, tuple)):
+        departs = first_difference(strip_tool_calls(before.messages), heard)
+    if departs:
+        return str(departs)
     name = role.partition(" ")[0] if role.startswith("judge ") else role
     of_role = [row for row in record.rows if row.role.startswith(name)]
-    now = heard if isinstance(heard, Dialogue) else None
-    if now is not None:
-        departs = first_difference(record.dialogue.messages, now.messages)
-        if problem := departs or state_difference(record.dialogue.state, now.state):
-            return str(problem)
-    elif heard and (
-        departs := first_difference(strip_tool_calls(record.dialogue.messages), _messages(heard))
-    ):
-        return str(departs)
     # The row that differs least says best what has changed.
     nearest = max(of_role, key=lambda row: len(row.asked.items() & asked.items()), default=None)
-    changed = [part for part in asked if nearest is not None and nearest.asked.get(part) != asked[part]]
+    was = nearest.asked if nearest is not None else asked
+    changed = [part for part in asked if was.get(part) != asked[part]]
     for part in ("model", "agent"):
-        if nearest is not None and part in changed and part in nearest.asked:
-            return f"the {name} was {nearest.asked[part]}, and is {asked[part]} now"
+        if part in changed and part in was:
+            return f"the {name} was {was[part]}, and is {asked[part]} now"
     if record.content != scenario.digest:
         return "its scenario has changed"
     if role != name and not any(row.role == role for row in of_role):
         return f"no verdict on {role.partition(' ')[2]} for this dialogue"
-    told = [part for part in changed if part not in ("transcript", "dialogue")]
-    if told:
+    if told := [part for part in changed if part not in ("transcript", "dialogue")]:
         return f"the {name}'s {' and '.join(told)} {'have' if len(told) > 1 else 'has'} changed"
-    return f"it ends before turn {len(record.dialogue.messages)}"
-
-
-def _messages(heard: object) -> Sequence[Message]:
-    return heard if isinstance(heard, (list, tuple)) else ()
+    return f"it ends before turn {len(before.messages)}"
 
 
 def text_digest(text: str) -> str:
@@ -365,29 +353,16 @@ def text_digest(text: str) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def _with_texts(data: Mapping[str, Any], texts: Mapping[str, str]) -> dict[str, Any]:
-    """Return the data of a record with other texts of the user, in the dialogue and in the calls."""
-
-    def other(said: Any) -> Any:
-        return {**said, "content": texts.get(said["content"], said["content"])}
-
-    dialogue = data["dialogue"]
-    messages = [other(m) if m["role"] == "user" else m for m in dialogue["messages"]]
-    calls = [
-        {**call, "answer": other(call["answer"])}
-        if call["role"] == "user agent" and "content" in (call["answer"] or ())
-        else call
-        for call in data["calls"]
-    ]
-    return {**data, "dialogue": {**dialogue, "messages": messages}, "calls": calls}
-
-
-def _sealed(data: Mapping[str, Any], where: str) -> Record:
-    return Record({**data, "integrity": integrity_of(data)}, where)
-
-
-def _unless_empty(**fields: Any) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value}
+def _with_texts(data: Any, texts: Mapping[str, str]) -> Any:
+    """Return the data of a record, or a part of it, where whole messages have these other texts."""
+    if isinstance(data, dict):
+        return {
+            name: texts.get(value, value)
+            if name == "content" and isinstance(value, str)
+            else _with_texts(value, texts)
+            for name, value in data.items()
+        }
+    return [_with_texts(value, texts) for value in data] if isinstance(data, list) else data
 
 
 def seen(dialogue: Dialogue) -> str:

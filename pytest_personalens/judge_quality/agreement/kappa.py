@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from functools import partial
-from itertools import combinations
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
+from statistics import fmean
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -54,11 +54,10 @@ def fleiss(ratings: Sequence[Sequence[int]]) -> float | None:
     total = sum(c.total() for c in rated)
     if not total:
         return None
-    agreement = sum(
+    agreement = fmean(
         (sum(k * k for k in c.values()) - c.total()) / (c.total() * (c.total() - 1)) for c in rated
-    ) / len(rated)
-    pooled: Counter[int] = sum(rated, Counter())
-    chance = sum((k / total) ** 2 for k in pooled.values())
+    )
+    chance = sum((k / total) ** 2 for k in sum(rated, Counter[int]()).values())
     return None if chance == 1 else (agreement - chance) / (1 - chance)
 
 
@@ -73,8 +72,7 @@ def interval(
     Each resample draws whole groups, because dialogues of one scenario are not independent. Return None if
     the statistic is defined on fewer than half of the resamples.
     """
-    names = list(groups)
-    chance = random.Random(seed)
+    names, chance = list(groups), random.Random(seed)
     values = []
     for _ in range(RESAMPLES if names else 0):
         drawn = chance.choices(names, k=len(names))
@@ -112,9 +110,8 @@ class Disagreement(_Part):
 
 
 class Reading(_Part):
-    """The agreement on one dimension.
+    """The agreement on one dimension: of the judge with the majority and with each annotator.
 
-    It compares the judge with the majority and with each annotator, and the annotators with each other.
     `confusion` maps "label -> judge", such as ``"3 -> 2"``, to a number of dialogues.
     """
 
@@ -125,7 +122,6 @@ class Reading(_Part):
     #: undefined.
     annotators_mean: float | None = None
     fleiss: float | None
-    between: dict[str, Kappa]
     confusion: dict[str, int]
     disagreements: tuple[Disagreement, ...]
 
@@ -151,22 +147,20 @@ def measure(
 ) -> Agreement:
     """Return the agreement of `judge` with the labels; a reading that fails counts nowhere."""
     faults: dict[str, str] = {}
-    verdicts: dict[tuple[str, Dimension], tuple[int, str]] = {}
+    judged: dict[Dimension, list[tuple[Labelled, Verdict]]] = {dimension: [] for dimension in dimensions}
+    done = set[str]()
     for item, dimension, found in _verdicts(labelled_readings(labelled, dimensions), judge, at_once):
         if isinstance(found, Verdict):
-            verdicts[item.id, dimension] = int(found.score), found.justification
+            judged[dimension].append((item, found))
         else:
             faults[item.id] = f"{dimension.short}: {found}"
-        progress(len({i for i, _ in verdicts} | set(faults)))
+        done.add(item.id)
+        progress(len(done))
     return Agreement(
         judge=judge.identity,
         dialogues=len(labelled),
         scenarios=len({item.group for item in labelled}),
-        readings=tuple(
-            _reading(labelled, d, verdicts)
-            for d in dimensions
-            if any((i.id, d) in verdicts for i in labelled)
-        ),
+        readings=tuple(_reading(labelled, d, verdicts) for d, verdicts in judged.items() if verdicts),
         faults=faults,
     )
 
@@ -190,86 +184,64 @@ def _verdicts(
 def labelled_readings(
     labelled: Sequence[Labelled], dimensions: Sequence[Dimension]
 ) -> list[tuple[Labelled, Dimension]]:
-    return [
-        (item, dimension)
-        for item in labelled
-        for dimension in dimensions
-        if item.majority(dimension) is not None
-    ]
+    return [(item, d) for item in labelled for d in dimensions if item.majority(d) is not None]
 
 
 def _reading(
-    labelled: Sequence[Labelled], dimension: Dimension, verdicts: dict[tuple[str, Dimension], tuple[int, str]]
+    labelled: Sequence[Labelled], dimension: Dimension, judged: Sequence[tuple[Labelled, Verdict]]
 ) -> Reading:
-    judged = [(item, *verdicts[item.id, dimension]) for item in labelled if (item.id, dimension) in verdicts]
-    names = sorted({name for item in labelled for name, scores in item.labels.items() if dimension in scores})
-    against = [(item.group, (_majority(item, dimension), score)) for item, score, _ in judged]
-    apart = sorted(
-        (j for j in judged if _majority(j[0], dimension) != j[1]),
-        key=lambda j: (-abs(_majority(j[0], dimension) - j[1]), j[0].id),
-    )
-
-    def label(item: Labelled, name: str) -> int | None:
-        return item.labels.get(name, {}).get(dimension)
-
-    def between(a: str, b: str) -> Kappa:
-        pairs = [
-            (i.group, (x, y))
-            for i in labelled
-            if (x := label(i, a)) is not None
-            if (y := label(i, b)) is not None
-        ]
-        return _kappa(pairs, intervals=False)
-
+    names = sorted({name for item in labelled for name in item.labels_on(dimension)})
+    against = [
+        (item, majority, verdict)
+        for item, verdict in judged
+        if (majority := item.majority(dimension)) is not None
+    ]
     annotators = {
-        name: _kappa([(i.group, (x, score)) for i, score, _ in judged if (x := label(i, name)) is not None])
+        name: _kappa(
+            [
+                (i.group, (labels[name], int(v.score)))
+                for i, v in judged
+                if name in (labels := i.labels_on(dimension))
+            ]
+        )
         for name in names
     }
+    plain = [kappa.plain for kappa in annotators.values() if kappa.plain is not None]
+    confusion = Counter((majority, int(verdict.score)) for _, majority, verdict in against)
+    disagreements = [
+        Disagreement(
+            id=item.id,
+            judge=int(verdict.score),
+            majority=majority,
+            labels=item.labels_on(dimension),
+            justification=verdict.justification,
+            reasons=item.reasons,
+        )
+        for item, majority, verdict in against
+        if majority != verdict.score
+    ]
     return Reading(
         dimension=dimension,
-        majority=_kappa(against),
+        majority=_kappa([(i.group, (majority, int(v.score))) for i, majority, v in against]),
         annotators=annotators,
-        annotators_mean=_mean([k.plain for k in annotators.values()]),
-        fleiss=fleiss([[s[dimension] for s in item.labels.values() if dimension in s] for item in labelled]),
-        between={f"{a}, {b}": between(a, b) for a, b in combinations(names, 2)},
-        confusion={f"{a} -> {b}": k for (a, b), k in sorted(Counter(pair for _, pair in against).items())},
-        disagreements=tuple(
-            Disagreement(
-                id=item.id,
-                judge=score,
-                majority=_majority(item, dimension),
-                labels={name: s[dimension] for name, s in item.labels.items() if dimension in s},
-                justification=why,
-                reasons=item.reasons,
-            )
-            for item, score, why in apart
-        ),
+        annotators_mean=fmean(plain) if plain and len(plain) == len(annotators) else None,
+        fleiss=fleiss([list(item.labels_on(dimension).values()) for item in labelled]),
+        confusion={f"{label} -> {read}": k for (label, read), k in sorted(confusion.items())},
+        disagreements=tuple(sorted(disagreements, key=lambda d: (-abs(d.majority - d.judge), d.id))),
     )
 
 
-def _mean(kappas: Sequence[float | None]) -> float | None:
-    defined = [kappa for kappa in kappas if kappa is not None]
-    return sum(defined) / len(defined) if defined and len(defined) == len(kappas) else None
-
-
-def _majority(item: Labelled, dimension: Dimension) -> int:
-    majority = item.majority(dimension)
-    assert majority is not None  # only labelled dialogues are judged
-    return majority
-
-
-def _kappa(grouped_pairs: Sequence[tuple[Hashable, tuple[int, int]]], *, intervals: bool = True) -> Kappa:
+def _kappa(grouped_pairs: Sequence[tuple[Hashable, tuple[int, int]]]) -> Kappa:
     groups: dict[Hashable, list[tuple[int, int]]] = defaultdict(list)
     for group, pair in grouped_pairs:
         groups[group].append(pair)
-    pairs = [pair for _, pair in grouped_pairs]
-    weighted = partial(cohen, quadratic=True)
+    pairs, weighted = [pair for _, pair in grouped_pairs], partial(cohen, quadratic=True)
     return Kappa(
         dialogues=len(pairs),
         plain=cohen(pairs),
-        plain_interval=interval(groups, cohen) if intervals else None,
+        plain_interval=interval(groups, cohen),
         weighted=weighted(pairs),
-        weighted_interval=interval(groups, weighted) if intervals else None,
+        weighted_interval=interval(groups, weighted),
     )
 
 
@@ -290,14 +262,6 @@ _SENTENCES: Final = (
 )
 
 
-class Moved(NamedTuple):
-    """Of `readings` that the judge gave with and without an idle sentence, those that differ."""
-
-    dimension: Dimension
-    readings: int
-    moved: int
-
-
 def idle_readings(
     readings: Sequence[tuple[Labelled, Dimension]],
 ) -> Iterator[tuple[Labelled, Dimension]]:
@@ -312,20 +276,16 @@ def idle_readings(
         yield item.model_copy(update={"dialogue": dialogue}), dimension
 
 
-def moved_by_idle(
+def idle_lines(
     readings: Sequence[tuple[Labelled, Dimension]], judge: Judge, *, at_once: int = 1
-) -> list[Moved]:
-    pairs: dict[Dimension, list[bool]] = {}
+) -> list[str]:
+    """Return a table of how many readings differ with an idle sentence, of those given twice."""
+    moved: defaultdict[Dimension, list[bool]] = defaultdict(list)
     before, after = (_verdicts(some, judge, at_once) for some in (readings, [*idle_readings(readings)]))
     for (_, dimension, then), (_, _, now) in zip(list(before), after, strict=True):
         if isinstance(then, Verdict) and isinstance(now, Verdict):
-            pairs.setdefault(dimension, []).append(then.score != now.score)
-    return [Moved(dimension, len(differ), sum(differ)) for dimension, differ in pairs.items()]
-
-
-def idle_lines(moved: Sequence[Moved]) -> Iterator[str]:
-    yield ""
-    yield "Verdicts that move with an idle sentence behind each reply"
-    for one in moved:
-        share = f"{one.moved / one.readings:.1%}"
-        yield f"{one.dimension.short:16}{one.moved:6} of {one.readings:<6}{share:>7}"
+            moved[dimension].append(then.score != now.score)
+    return ["", "Verdicts that move with an idle sentence behind each reply"] + [
+        f"{dimension.short:16}{sum(ds):6} of {len(ds):<6}{f'{fmean(ds):.1%}':>7}"
+        for dimension, ds in moved.items()
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from statistics import median_low
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -36,11 +36,8 @@ if TYPE_CHECKING:
     from pytest_personalens.datasets.embedded.dataset_entries import PartEntry
 
 
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-Values = Annotated[list[str], BeforeValidator(_listed)]
+_Model = TypeVar("_Model", bound=BaseModel)
+Values = Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
 
 
 class _Line(BaseModel):
@@ -62,6 +59,10 @@ class _Scenario(_Line):
     interactions: dict[str, str] = {}
     situation: dict[str, str] = {}
     task: _Task
+
+
+class _Holder(_Line):
+    scenario: _Scenario
 
 
 class _Entry(_Line):
@@ -94,9 +95,13 @@ class Labelled(BaseModel):
     labels: dict[str, dict[Dimension, int]]
     reasons: dict[str, str] = {}
 
+    def labels_on(self, dimension: Dimension) -> dict[str, int]:
+        """Return the score of each annotator who labelled the dimension."""
+        return {name: scores[dimension] for name, scores in self.labels.items() if dimension in scores}
+
     def majority(self, dimension: Dimension) -> int | None:
         """Return the commonest label, the lower median of all if two are tied, or None without labels."""
-        labels = [scores[dimension] for scores in self.labels.values() if dimension in scores]
+        labels = list(self.labels_on(dimension).values())
         if not labels:
             return None
         ranked = Counter(labels).most_common(2)
@@ -111,20 +116,7 @@ class Labelled(BaseModel):
 
 def read_labels(path: Path) -> list[Labelled]:
     """Return the labelled dialogues of a file; `DataError` names the file, the line and the field."""
-    by_id: dict[str, Labelled] = {}
-    for line in read_json_lines(path):
-        where = line.where
-        try:
-            entry = _Entry.model_validate(line.value())
-        except ValidationError as error:
-            field, problem = first_problem(error)
-            raise DataError(path, problem, field=f"{where}: {field}".removesuffix(": ")) from None
-        if entry.id in by_id:
-            raise DataError(path, f"the id {entry.id!r} stands there twice", field=f"{where}: id")
-        by_id[entry.id] = _labelled(entry, path, where)
-    if not by_id:
-        raise DataError(path, "no dialogue in it")
-    return list(by_id.values())
+    return [labelled for _, labelled in _read(path)]
 
 
 #: What a line says of a dialogue before anybody has labelled it.
@@ -133,19 +125,50 @@ _UNLABELLED: Final = ("id", "scenario", "whole", "dialogue", "end")
 
 def read_unlabelled(path: Path) -> list[tuple[dict[str, Any], Scenario]]:
     """Return each line of such a file with nothing but its dialogue and its scenario; see `read_labels`."""
-    labelled = read_labels(path)
-    lines = ({k: v for k, v in line.value().items() if k in _UNLABELLED} for line in read_json_lines(path))
-    return [(line, one.scenario) for line, one in zip(lines, labelled, strict=True)]
+    return [({k: v for k, v in line.items() if k in _UNLABELLED}, one.scenario) for line, one in _read(path)]
+
+
+def _read(path: Path) -> list[tuple[dict[str, Any], Labelled]]:
+    by_id: dict[str, tuple[dict[str, Any], Labelled]] = {}
+    for line in read_json_lines(path):
+        where, value = line.where, line.value()
+        entry = _validated(_Entry, value, path, where)
+        if entry.id in by_id:
+            raise DataError(path, f"the id {entry.id!r} stands there twice", field=f"{where}: id")
+        scenario = entry.whole
+        if entry.scenario is not None:
+            scenario = _scenario(entry.scenario, path, where, user=entry.id, task=entry.id)
+        assert scenario is not None  # an entry has either
+        end = entry.end or ("user" if entry.dialogue[-1].role == "assistant" else "silence")
+        given = entry.labels.items()
+        by_id[entry.id] = (
+            value,
+            Labelled(
+                id=entry.id,
+                scenario=scenario,
+                dialogue=Dialogue(messages=tuple(entry.dialogue), end=end),
+                labels={name: _scores(labels, path, f"{where}: labels.{name}") for name, labels in given},
+                reasons={name: clean(labels["why"]) for name, labels in given if labels.get("why")},
+            ),
+        )
+    if not by_id:
+        raise DataError(path, "no dialogue in it")
+    return list(by_id.values())
+
+
+def _validated(kind: type[_Model], value: object, path: Path, where: str) -> _Model:
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        field, problem = first_problem(error)
+        raise DataError(path, problem, field=f"{where}: {field}".removesuffix(": ")) from None
 
 
 def read_scenario(data: object, path: Path, where: str, *, user: str, task: str) -> Scenario:
     """Return the scenario in the form that a label file has; raise `DataError` for one that is wrong."""
-    try:
-        entry = _Scenario.model_validate(data)
-    except ValidationError as error:
-        field, problem = first_problem(error)
-        raise DataError(path, problem, field=f"{where}: scenario.{field}".rstrip(".")) from None
-    return _scenario(entry, path, where, user=user, task=task)
+    return _scenario(
+        _validated(_Holder, {"scenario": data}, path, where).scenario, path, where, user=user, task=task
+    )
 
 
 def _scenario(s: _Scenario, path: Path, where: str, *, user: str, task: str) -> Scenario:
@@ -156,6 +179,14 @@ def _scenario(s: _Scenario, path: Path, where: str, *, user: str, task: str) -> 
         k.lower().replace(" of the ", "_of_").replace(" of ", "_of_").replace(" ", "_"): v
         for k, v in s.situation.items()
     }
+    # A relevant type that is named alone counts in every domain that has it.
+    relevant = dict.fromkeys(
+        (d, t)
+        for name in s.task.relevant_preferences
+        for d in s.task.domains
+        for t in (name, name.removeprefix(f"{d}: "))
+        if t in s.preferences[d]
+    )
     return Scenario(
         id=user,
         user=user,
@@ -171,48 +202,10 @@ def _scenario(s: _Scenario, path: Path, where: str, *, user: str, task: str) -> 
             description=s.task.description or s.task.intent,
             intent=s.task.intent,
             goal=s.task.goal,
-            relevant=_relevant(s),
+            relevant=tuple(relevant),
             parts=_parts_of(s.task.goal),
         ),
     )
-
-
-def _scenario_of(entry: _Entry, path: Path, where: str) -> Scenario:
-    if entry.scenario is not None:
-        return _scenario(entry.scenario, path, where, user=entry.id, task=entry.id)
-    assert entry.whole is not None
-    return entry.whole
-
-
-def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
-    return Labelled(
-        id=entry.id,
-        scenario=_scenario_of(entry, path, where),
-        dialogue=Dialogue(
-            messages=tuple(entry.dialogue),
-            end=entry.end or ("user" if entry.dialogue[-1].role == "assistant" else "silence"),
-        ),
-        labels={
-            name: _scores(annotation, path, f"{where}: labels.{name}")
-            for name, annotation in entry.labels.items()
-        },
-        reasons={
-            name: clean(annotation["why"])
-            for name, annotation in entry.labels.items()
-            if annotation.get("why")
-        },
-    )
-
-
-def _relevant(scenario: _Scenario) -> tuple[tuple[str, str], ...]:
-    """Return the relevant pairs (domain, type); a type named alone counts in every domain that has it."""
-    named = (
-        (d, t)
-        for name in scenario.task.relevant_preferences
-        for d in scenario.task.domains
-        for t in (name, name.removeprefix(f"{d}: "))
-    )
-    return tuple(dict.fromkeys((d, t) for d, t in named if t in scenario.preferences[d]))
 
 
 @once

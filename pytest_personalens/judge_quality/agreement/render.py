@@ -10,7 +10,7 @@ from pytest_personalens.reports.tables.assistants import agreement_table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_personalens.judge_quality.agreement.kappa import Agreement, Kappa, Reading
+    from pytest_personalens.judge_quality.agreement.kappa import Agreement, Reading
     from pytest_personalens.reports.content.markup import Table
 
 
@@ -53,12 +53,9 @@ def confusion(reading: Reading) -> Iterator[str]:
 
 def _reading(reading: Reading, most: int) -> Iterator[str]:
     yield from confusion(reading)
-    high = reading.dimension.scale.high
     for name, k in reading.annotators.items():
-        yield f"  against {name}: {_both(k, high)} over {k.dialogues}"
-    for names, k in reading.between.items():
-        if k.dialogues:
-            yield f"  {names}, between them: {_both(k, high)} over {k.dialogues}"
+        weighted = f", weighted {_number(k.weighted)}" if reading.dimension.scale.high > 1 else ""
+        yield f"  against {name}: kappa {_number(k.plain)}{weighted} over {k.dialogues}"
     for d in reading.disagreements[:most]:
         yield f"  {d.id}: judge {d.judge}, majority {d.majority}: {d.justification}"
         yield from (f"      {name} {d.labels.get(name, '-')}: {why}" for name, why in d.reasons.items())
@@ -84,10 +81,6 @@ def _cells(reading: Reading) -> tuple[str, ...]:
     weighted = (_number(k.weighted), _interval(k.weighted_interval)) if graded else ("", "")
     plain = (_number(k.plain), _interval(k.plain_interval))
     return reading.dimension.short, str(k.dialogues), *plain, *weighted, _number(reading.fleiss)
-
-
-def _both(k: Kappa, high: int) -> str:
-    return f"kappa {_number(k.plain)}" + (f", weighted {_number(k.weighted)}" if high > 1 else "")
 
 
 def _number(value: float | None) -> str:

@@ -6,9 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.dialogue.answer_end import end_of
+from pytest_personalens.core.dialogue.events import end_of, is_event
 from pytest_personalens.core.dialogue.events import error_in as stream_error
-from pytest_personalens.core.dialogue.events import is_event
 from pytest_personalens.core.dialogue.message import is_message
 from pytest_personalens.core.dialogue.reply import Stream
 from pytest_personalens.core.errors import ModelBusy, ModelError, SpecError

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_personalens.core.options.option_table import size_text
 from pytest_personalens.core.runtime import no_collection
 from pytest_personalens.core.suite_names import FIRST_SUITE, PARAM
 from pytest_personalens.core.text.node_ids import BUILT_IN
-from pytest_personalens.core.text.parse import size_text
 from pytest_personalens.plugin.input_errors import CollectionError, errors_in_one_line
 from pytest_personalens.plugin.options.marks import (
     refuse_unknown_criteria,
@@ -60,11 +60,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         if suite == run.suite:
             settings = settings_of(run, config, marks, where)
             this_run = config.stash[RUN]
-            planned = (
-                this_run.plan(settings)
-                if persona is None
-                else this_run.plan_persona(settings, persona, metafunc.function.__name__)
-            )
+            name = metafunc.function.__name__
+            planned = this_run.plan_persona(settings, persona, name) if persona else this_run.plan(settings)
     except NothingFits as error:
         unfit = why_nothing_fits(config, marks, where, run.of_suite)
         if not unfit:

@@ -132,12 +132,8 @@ def _common(one: str, other: str, suite: Suite) -> str:
 
 def why_nothing_fits(config: pytest.Config, marks: Sequence[pytest.Mark], where: str, suite: Suite) -> str:
     """Return why a test has no item, if its marks and the command line have nothing in common."""
-    of_marks = [
-        f"{key}={value!r}"
-        for mark in marks
-        for key, value in mark.kwargs.items()
-        if key in _NARROW and key != "sample"
-    ]
+    said = (keyword for mark in marks for keyword in mark.kwargs.items())
+    of_marks = [f"{key}={value!r}" for key, value in said if key in ("domain", "kind")]
     of_line = [
         f"{option.long} {','.join([value] if isinstance(value, str) else value)}"
         for option in (BY_KEY[key] for key in ("domain", "kind", "users"))

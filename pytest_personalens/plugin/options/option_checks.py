@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.options.option_table import BY_KEY, OPTIONS
-from pytest_personalens.core.text.parse import list_parts, size_text
+from pytest_personalens.core.options.option_table import BY_KEY, OPTIONS, list_parts, size_text
 from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.pytest_internals import overridden_keys, written_keys
 
@@ -40,11 +40,19 @@ def refuse_unknown_keys(config: pytest.Config, known: Sequence[str]) -> None:
             try:
                 config.getini(key)  # another plugin may have declared it
             except (KeyError, ValueError):
-                place, hint = _place(config, key), _hint(key, known)
-                raise input_error(f"{place}: unknown key {key!r}{hint}") from None
-    for name in os.environ:
-        if name.startswith("PERSONALENS_"):
-            _refuse_variable(name)
+                place = "-o" if key in overridden_keys(config) or config.inipath is None else config.inipath
+                with suppress(ValueError):  # on another drive
+                    place = os.path.relpath(place, config.invocation_params.dir) if place != "-o" else place
+                raise input_error(f"{place}: unknown key {key!r}{_hint(key, known)}") from None
+    options = {option.key.upper(): option.called for option in OPTIONS}
+    for name in (name for name in os.environ if name.startswith("PERSONALENS_")):
+        rest = name.removeprefix("PERSONALENS_")
+        meant = "" if rest in _VARIABLES else _nearest(rest, (*_VARIABLES, *options), _SIMILAR)
+        if meant in options:
+            told = f"no option is read from the environment; give {options[meant]}, or unset the variable"
+            raise input_error(f"{name}: {told}")
+        if meant:
+            raise input_error(f"{name}: unknown variable; did you mean PERSONALENS_{meant}? Or unset it")
 
 
 def unknown_mark(config: pytest.Config, marks: Iterable[pytest.Mark]) -> str:
@@ -55,30 +63,6 @@ def unknown_mark(config: pytest.Config, marks: Iterable[pytest.Mark]) -> str:
         if name not in registered:
             return f"unknown mark {name!r}{_hint(name, registered)}"
     return ""
-
-
-def _refuse_variable(name: str) -> None:
-    rest = name.removeprefix("PERSONALENS_")
-    if rest in _VARIABLES:
-        return
-    options = {option.key.upper(): option.called for option in OPTIONS}
-    meant = _nearest(rest, (*_VARIABLES, *options), _SIMILAR)
-    if meant in options:
-        raise input_error(
-            f"{name}: no option is read from the environment; give {options[meant]}, or unset the variable"
-        )
-    if meant:
-        raise input_error(f"{name}: unknown variable; did you mean PERSONALENS_{meant}? Or unset it")
-
-
-def _place(config: pytest.Config, key: str) -> str:
-    """Return where a key stands: the option ``-o``, or the file, as seen from the working directory."""
-    if key in overridden_keys(config) or config.inipath is None:
-        return "-o"
-    try:
-        return os.path.relpath(config.inipath, config.invocation_params.dir)
-    except ValueError:  # on another drive
-        return str(config.inipath)
 
 
 def _hint(name: str, known: Sequence[str]) -> str:
@@ -92,53 +76,57 @@ def _nearest(name: str, known: Sequence[str], least: float) -> str:
     return next(iter(get_close_matches(name, known, 1, least)), "")
 
 
-def flags_of(config: pytest.Config) -> list[str]:
-    """Return the words of the command line, without the value of ``--flag=value``."""
-    return [str(arg).partition("=")[0] for arg in config.invocation_params.args]
+def _given(config: pytest.Config, *shapes: Shape) -> dict[str, list[str]]:
+    """Return the options that the command line itself gives, with their texts; all, or those of a shape."""
+    words = [str(arg) for arg in config.invocation_params.args]
+    given: dict[str, list[str]] = {}
+    for o in OPTIONS:
+        after = [words[n + 1] for n, word in enumerate(words[:-1]) if word == o.long]
+        joined = [word.partition("=")[2] for word in words if word.startswith(f"{o.long}=")]
+        if (after or joined or o.long in words) and (not shapes or o.shapes in shapes):
+            given[o.long] = [*after, *joined]
+    return given
 
 
 def check_alone(config: pytest.Config) -> None:
     """Refuse options without the sample that they need, and paths that pytest takes for tests."""
     keys = ("personalens_sample", "personalens_dialogues")
-    sampled = any(config.getoption(key) is not None for key in keys)
-    flags, estimate = flags_of(config), config.getoption("personalens_estimate")
-    given = [o.long for o in OPTIONS if o.long in flags or (o.key == "estimate" and estimate)]
-    if given and not sampled and not _in_configuration(config, keys[0]):
+    estimate = [BY_KEY["estimate"].long] if config.getoption("personalens_estimate") else []
+    given = (*_given(config), *estimate)
+    if (
+        given
+        and all(config.getoption(key) is None for key in keys)
+        and _in_configuration(config, keys[0]) is None
+    ):
         raise input_error(
             f"{given[0]}: give --personalens-sample N too; without it there is no run", code="PL108"
         )
     check_paths(config)
 
 
-def _in_configuration(config: pytest.Config, key: str) -> bool:
+def _in_configuration(config: pytest.Config, key: str) -> Any:
+    """Return the value of a key, None where it has none; one that pytest cannot read is the key's name."""
     try:
-        return config.getini(key) not in (None, "", [])
+        value = config.getini(key)
     except (TypeError, ValueError, pytest.UsageError):  # a value of another type
-        return True
-
-
-def _given(config: pytest.Config, *shapes: Shape) -> list[str]:
-    """Return the options on the command line that have one of these shapes."""
-    flags = flags_of(config)
-    return [o.long for o in OPTIONS if o.shapes in shapes and o.long in flags]
+        return key
+    return None if value in ("", []) else value
 
 
 def check_paths(config: pytest.Config) -> None:
     """Refuse a path of an option that pytest takes for a path to tests."""
-    words, flags = [str(arg) for arg in config.invocation_params.args], flags_of(config)
-    for flag in (o.long for o in OPTIONS if o.path and o.on != "ini"):
-        for place in (n + 1 for n, word in enumerate(flags[:-1]) if word == flag == words[n]):
-            path = config.invocation_params.dir / words[place]
-            # pytest takes an existing path after a space for a path to tests, and then looks for the
-            # configuration next to it.
-            here = config.invocation_params.dir.resolve()
-            with suppress(OSError):  # the name is too long
-                if path.exists() and not path.resolve().is_relative_to(here):
-                    raise input_error(
-                        f"{flag}: write {flag}={words[place]}; after a space, pytest takes a path outside"
-                        " this folder for tests to run",
-                        code="PL104",
-                    )
+    words, here = [str(arg) for arg in config.invocation_params.args], config.invocation_params.dir
+    flags = {o.long for o in OPTIONS if o.path and o.on != "ini"}
+    for flag, text in ((flag, text) for flag, text in pairwise(words) if flag in flags):
+        # pytest takes an existing path after a space for a path to tests, and then looks for the
+        # configuration next to it.
+        with suppress(OSError):  # the name is too long
+            if (here / text).exists() and not (here / text).resolve().is_relative_to(here.resolve()):
+                raise input_error(
+                    f"{flag}: write {flag}={text}; after a space, pytest takes a path outside this folder for"
+                    " tests to run",
+                    code="PL104",
+                )
 
 
 def split_dimensions(
@@ -173,30 +161,13 @@ def check_half(config: pytest.Config, values: dict[str, Any]) -> None:
     holds the options by key. Raise `pytest.UsageError` for options of the command line that exclude each
     other.
     """
-    refuse_together(config, values)
-    if values["dialogues"]:
-        values |= {key: BY_KEY[key].default for key in ("assistant", "user_model", "generate_only", "manner")}
-    if values["generate_only"]:
-        values |= {
-            "dimensions": (),
-            "criteria": (),
-            "calibration": None,
-            "not_read": (),
-            "threshold": (),
-            "gate": (),
-            "baseline": None,
-        }
-
-
-def refuse_together(config: pytest.Config, values: Mapping[str, Any]) -> None:
-    """Raise `pytest.UsageError` for two options of the command line that exclude each other."""
-    flags, judged = flags_of(config), _given(config, "judge check")
+    given, judged = _given(config), list(_given(config, "judge check"))
     gate, shard, save = (BY_KEY[key].long for key in ("gate", "shard", "save_baseline"))
+    texts = [part.strip() for text in given.get(gate, ()) for part in list_parts(text)]
     gates = [flag for flag in _given(config, "gate", "judge check") if flag != gate]
-    gates += [f"{gate} {text!r}" for text in _values(config, gate) if text.lower() != "none"]
-    of_play = (BY_KEY[key].long for key in ("assistant", "user_model", "generate_only"))
-    speaking = [flag for flag in of_play if flag in flags]
-    is_here = any(text.lower() == "none" for text in _values(config, gate))
+    gates += [f"{gate} {text!r}" for text in texts if text.lower() != "none"]
+    speaking = [o.long for o in map(BY_KEY.get, _OF_PLAY) if o and o.long in given]
+    is_here = any(text.lower() == "none" for text in texts)
     report_only = f"{gate} none" if is_here else f"{BY_KEY['gate'].ini} = none"
     failing, saving = ([flag for flag in gates if (flag == save) == saves] for saves in (False, True))
     for holds, first, others, why in (
@@ -209,6 +180,15 @@ def refuse_together(config: pytest.Config, values: Mapping[str, Any]) -> None:
     ):
         if holds and others:
             raise input_error(f"{first}: not allowed with {others[0]}: {why}", code="PL102")
+    if values["dialogues"]:
+        values |= {key: BY_KEY[key].default for key in (*_OF_PLAY, "manner")}
+    if values["generate_only"]:
+        values |= dict.fromkeys(("dimensions", "criteria", "not_read", "threshold", "gate"), ())
+        values |= dict.fromkeys(("calibration", "baseline"))
+
+
+#: The options of who speaks, and if somebody judges.
+_OF_PLAY: Final = ("assistant", "user_model", "generate_only")
 
 
 def check_settings(settings: Settings) -> None:
@@ -256,25 +236,14 @@ def _check_dimensions(settings: Settings) -> None:
         )
 
 
-def _values(config: pytest.Config, flag: str) -> list[str]:
-    """Return the values of an option on the command line, part by part."""
-    words = [str(arg) for arg in config.invocation_params.args]
-    after = [words[n + 1] for n, word in enumerate(words[:-1]) if word == flag]
-    joined = [word.partition("=")[2] for word in words if word.startswith(f"{flag}=")]
-    return [part.strip() for text in (*after, *joined) for part in list_parts(text)]
-
-
 def undecided_gates(config: pytest.Config) -> list[str]:
     """Return the keys of the configuration that ask for a gate; ``none`` asks for none."""
-    asked = [o for o in OPTIONS if o.shapes == "gate" and o.on == "both" and _in_configuration(config, o.ini)]
-    return [o.ini for o in asked if o.key != "gate" or not _reports_only(config, o.ini)]
-
-
-def _reports_only(config: pytest.Config, key: str) -> bool:
-    try:
-        return any(str(text).strip().lower() == "none" for text in config.getini(key))
-    except (TypeError, ValueError, pytest.UsageError):
-        return False
+    options = [o for o in OPTIONS if o.shapes == "gate" and o.on == "both"]
+    asked = {o.ini: value for o in options if (value := _in_configuration(config, o.ini)) is not None}
+    gates = asked.get(BY_KEY["gate"].ini)
+    if isinstance(gates, list) and any(str(text).strip().lower() == "none" for text in gates):
+        del asked[BY_KEY["gate"].ini]
+    return list(asked)
 
 
 def refuse_an_empty_run(
@@ -293,14 +262,10 @@ def refuse_an_empty_run(
     tests led dialogues, and had none judged.
     """
     judged = settings.adopt_judge or settings.check_judge  # a check of the judge needs no item
-    wanted = {"--personalens-sample", "--personalens-dialogues"}
-    here = not wanted.isdisjoint(flags_of(config)) or _given(config, "gate") or (unfit and not planned)
-    if (
-        not here
-        or (judged and not settings.asks_for_gates)
-        or settings.shard is not None
-        or config.option.collectonly
-    ):
+    wanted = {"--personalens-sample", "--personalens-dialogues", *_given(config, "gate")}
+    here = not wanted.isdisjoint(_given(config)) or (unfit and not planned)
+    apart = settings.shard is not None or config.option.collectonly
+    if not here or apart or (judged and not settings.asks_for_gates):
         return
     if left and not (settings.asks_for_gates or settings.report or config.option.setuponly):
         return  # these tests check something other than a dialogue

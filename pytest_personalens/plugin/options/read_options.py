@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import SpecError, short_repr
-from pytest_personalens.core.judging.criteria import read_criteria
-from pytest_personalens.core.options.option_table import BY_KEY, OPTIONS, Option
+from pytest_personalens.core.judging.measure import read_criteria
+from pytest_personalens.core.options.option_table import BY_KEY, OPTIONS, Option, list_parts
 from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.core.text.parse import list_parts
 from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.options.option_checks import (
     check_alone,
@@ -78,7 +77,7 @@ def read_settings(config: pytest.Config) -> Settings:
         values[o.key] = value
     values["gate"], values["report_only"] = _read_gates(config, values)
     values["report"] = _read_reports(config, values["report"])
-    values["users"] = _read_users(values["users"], config.rootpath)
+    values["users"] = values["users"] and _read_users(values["users"], config.rootpath)
     if values["sample"] is not None:
         asked = values["dimensions"] if "dimensions" in given else None
         values["dimensions"], values["not_read"] = split_dimensions(asked, values)
@@ -189,29 +188,23 @@ def _read_reports(config: pytest.Config, wanted: Sequence[str]) -> tuple[str, ..
     """
     from pytest_personalens.core.files.destinations import GITHUB, file_kind
 
-    option = BY_KEY["report"]
-    if not wanted:
-        return ()
-    if config.getoption(option.ini) is None:
-        return _absolute(wanted, config.rootpath)
-    texts, source = configured(config, option)
-    more = read_value(option, texts, source, None) if texts is not None else ()
-    kinds = {file_kind(text) for text in wanted}
-    here = _absolute(wanted, config.invocation_params.dir)
-    there = _absolute(
-        [text for text in more if text == GITHUB or file_kind(text) not in kinds], config.rootpath
-    )
-    return tuple(dict.fromkeys((*here, *there))) if GITHUB in here else (*here, *there)
-
-
-def _absolute(reports: Sequence[str], base: Path) -> tuple[str, ...]:
+    option, places = BY_KEY["report"], [(wanted, config.rootpath)]
+    if wanted and config.getoption(option.ini) is not None:
+        texts, source = configured(config, option)
+        more = read_value(option, texts, source, None) if texts is not None else ()
+        kinds = {file_kind(text) for text in wanted}  # the word github has the kind None
+        others = [text for text in more if file_kind(text) not in kinds]
+        places = [(wanted, config.invocation_params.dir), (others, config.rootpath)]
+    every = ((text, base) for reports, base in places for text in reports)
     try:
-        return tuple(text if text == "github" else str(base / Path(text).expanduser()) for text in reports)
+        return tuple(t if t == GITHUB else str(base / Path(t).expanduser()) for t, base in every)
     except RuntimeError as error:  # the home folder of an unknown user
-        raise input_error(f"{BY_KEY['report'].long}: {error}") from None
+        raise input_error(f"{option.long}: {error}") from None
 
 
 def _read_users(names: Sequence[str], base: Path) -> tuple[str, ...]:
+    from pytest_personalens.datasets import OFFICIAL_SAMPLES
+
     users: list[str] = []
     for name in names:
         if name.startswith("file:"):
@@ -220,33 +213,25 @@ def _read_users(names: Sequence[str], base: Path) -> tuple[str, ...]:
                 lines = file.read_text(encoding="utf-8").splitlines()
             except (OSError, ValueError) as error:  # the path itself may be invalid
                 raise input_error(f"personalens_users: cannot read {file}: {error}", code="PL201") from None
-            if not (listed := list(filter(None, map(str.strip, lines)))):
-                raise input_error(
-                    f"personalens_users: no user is in {file}; write an id a line, or leave the option out"
-                    " for everybody",
-                    code="PL106",
-                )
-            users += listed
+            listed = list(filter(None, map(str.strip, lines)))
+            problem = f"no user is in {file}; write an id a line, or leave the option out for everybody"
         elif name.startswith("official-"):
-            from pytest_personalens.datasets import OFFICIAL_SAMPLES
-
-            if name not in OFFICIAL_SAMPLES:
-                raise input_error(
-                    f"personalens_users: {name} is no sample of the benchmark's own; known:"
-                    f" {', '.join(OFFICIAL_SAMPLES)}; for others write a file with an id a line and give"
-                    " file:PATH",
-                    code="PL106",
-                )
-            users += OFFICIAL_SAMPLES[name]
+            listed = list(OFFICIAL_SAMPLES.get(name, ()))
+            problem = (
+                f"{name} is no sample of the benchmark's own; known: {', '.join(OFFICIAL_SAMPLES)}; for"
+                " others write a file with an id a line and give file:PATH"
+            )
         elif (numbers := _NUMBERS.fullmatch(name)) is not None:
             first, last = map(int, numbers.groups())
-            if not first <= last < first + _MOST_NUMBERS:
-                raise input_error(
-                    f"personalens_users: {name} is no range of numbers of users; give FIRST-LAST, such as"
-                    f" 0-49, with at most {_MOST_NUMBERS:,} numbers",
-                    code="PL106",
-                )
-            users += map(str, range(first, last + 1))
+            listed = list(map(str, range(first, min(last, first + _MOST_NUMBERS) + 1)))
+            listed = listed if len(listed) <= _MOST_NUMBERS else []
+            problem = (
+                f"{name} is no range of numbers of users; give FIRST-LAST, such as 0-49, with at most"
+                f" {_MOST_NUMBERS:,} numbers"
+            )
         else:
-            users.append(name)
+            listed, problem = [name], ""
+        if not listed:
+            raise input_error(f"personalens_users: {problem}", code="PL106")
+        users += listed
     return tuple(dict.fromkeys(users))

@@ -14,13 +14,14 @@ from syrupy.extensions.json import JSONSnapshotExtension
 from syrupy.location import PyTestLocation
 
 from pytest_personalens.core.errors import RecordError
-from pytest_personalens.core.files.links import read_own, refuse_links, write_atomically
+from pytest_personalens.core.files.links import refuse_links, write_atomically
 from pytest_personalens.core.judging.evaluation import Evaluation
 from pytest_personalens.engine.records.record import (
     FOLDER,
     STORED,
     ForeignRecord,
     Record,
+    open_record,
     plain,
     read_record,
     record_of,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 #: The folder of this plugin, in which the built-in suite lies.
 _PLUGIN = Path(__file__).parents[1]
 #: What two snapshots of one evaluation may differ in: the calls that bought it, and what depends on them.
-_NOT_COMPARED = ("record", "calls", "integrity", "case", "content", "suite")
+_NOT_COMPARED = ("record", "calls", "integrity", "case", "content", "suite", "audit")
 
 
 class RecordExtension(JSONSnapshotExtension):
@@ -80,14 +81,14 @@ class RecordExtension(JSONSnapshotExtension):
     @classmethod
     def write_snapshot_collection(cls, *, snapshot_collection: SnapshotCollection, **_: Any) -> None:
         path, text = Path(snapshot_collection.location), str(next(iter(snapshot_collection)).data)
+        root = path.parents[2]
         try:
-            old = read_record(path.read_text(encoding="utf-8"), str(path))
-            text = read_record(text, str(path)).with_calls_of(old).text
+            text = read_record(text, str(path)).with_calls_of(open_record(path, root)).text
         except ForeignRecord:
             raise
         except (OSError, ValueError, RecordError):
             pass  # there is no record, or none that anything could be taken from
-        write_record(path, text, path.parents[2])
+        write_record(path, text, root)
 
 
 def _compared(text: Any) -> Any:
@@ -128,8 +129,7 @@ class RecordStore:
         where = str(self.path)
         try:
             with suppress(FileNotFoundError, NotADirectoryError):
-                text = read_own(self.path, self._root).decode("utf-8", "replace")
-                record, suite = read_record(text, where), self.scenario.suite
+                record, suite = open_record(self.path, self._root), self.scenario.suite
                 if record.suite != suite:
                     raise RecordError(
                         f"{where}: the record is of the suite {record.suite!r}, this run of {suite!r};"
@@ -138,10 +138,8 @@ class RecordStore:
                 if record.case != self.case:
                     raise RecordError(f"{where}: the record belongs to scenario {record.case!r}; {ADVICE}")
                 self.stored = record
-        except ForeignRecord:
-            raise
-        except RecordError:
-            if not self.writes:
+        except RecordError as error:
+            if isinstance(error, ForeignRecord) or not self.writes:
                 raise
         except OSError as error:  # a folder and such
             raise ForeignRecord(
@@ -155,21 +153,22 @@ class RecordStore:
 
         Raise `RecordError` if it could not be written; what was paid for then stays in the log of calls.
         """
-        evaluation = done.evaluation
-        if evaluation.scored and self.writes:
-            record = self.record_of(done)
-            same = self.stored is not None and record.data == self.stored.data
-            if not same:
+        if done.replayed:
+            return "replayed"
+        stored, record = self.stored, self.record_of(done)
+        if self.writes and done.evaluation.scored:
+            if stored is None or record.data != stored.data:
                 self._write(record.text, durable=any(row.tokens is not None for row in done.rows))
-            return "written" if self._all or not same else "replayed"
-        if self.stored is None:
+                return "written"
+            return "written" if self._all else "replayed"
+        if stored is None:
             return "none"
-        return "stale" if done.questions or not evaluation.scored else "replayed"
+        return "replayed" if done.evaluation.scored and record.repeats(stored) else "stale"
 
     def record_of(self, done: JobResult) -> Record:
         """Return the record of a result, with what the one in the file knows of the same dialogue."""
-        if self.stored is not None and not done.rows:
-            return self.stored  # only the assistant was asked
+        if self.stored is not None and done.replayed:
+            return self.stored
         record = record_of(done.evaluation, self.scenario, self.case, done.rows, str(self.path))
         return record if self.stored is None else record.keeping(self.stored)
 

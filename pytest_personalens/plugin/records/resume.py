@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pytest
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.files.cache import cache_folder
+from pytest_personalens.core.files.destinations import cache_folder
 from pytest_personalens.core.files.links import read_own, refuse_links, write_atomically
 from pytest_personalens.core.options.option_table import OPTIONS, keys_of
 from pytest_personalens.engine.assistant.team_fixtures import first_changed, sources

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from pytest_personalens.core.dialogue.dialogue import Dialogue
-from pytest_personalens.core.dialogue.exports.gathering import Exports, read_values
-from pytest_personalens.core.dialogue.message import group_turns, is_step, read_messages
+from pytest_personalens.core.dialogue.exports import Exports, read_values
+from pytest_personalens.core.dialogue.message import group_turns, is_step
+from pytest_personalens.core.dialogue.vendor_messages import read_messages
 from pytest_personalens.core.errors import DataError, RecordError, SpecError
 from pytest_personalens.core.files.jsonfile import first_problem
 from pytest_personalens.core.judging.verdict import Verdict
@@ -29,7 +30,7 @@ from pytest_personalens.results.values.results import RESULTS_SCHEMA, read_resul
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.core.dialogue.exports.gathering import Exported
+    from pytest_personalens.core.dialogue.exports import Piece
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.judging.evaluation import Cause
     from pytest_personalens.datasets import Dataset
@@ -137,10 +138,9 @@ def _values(file: Path, exports: Exports) -> Iterator[Entry]:
             yield _line(data, file, where, value.number)
 
 
-def _exported(found: Exported) -> Entry:
-    names = {"id": found.id, "scenario": found.scenario or None, "assistant": found.assistant}
-    line = {"messages": found.messages, **names}
-    return _line(line, found.file, found.where, found.number)
+def _exported(found: Piece) -> Entry:
+    named = {"id": found.id, "scenario": found.scenario or None, "assistant": found.assistant}
+    return _line({"messages": found.messages, **named}, found.file, found.where, found.number)
 
 
 def _results(file: Path) -> Iterator[Entry]:

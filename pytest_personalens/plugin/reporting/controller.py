@@ -10,11 +10,10 @@ import pytest
 
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT
-from pytest_personalens.core.options.option_table import BY_KEY, keys_of
-from pytest_personalens.core.text.parse import ALL, size_text
+from pytest_personalens.core.options.option_table import ALL, BY_KEY, keys_of, size_text
 from pytest_personalens.core.text.redaction import redact
 from pytest_personalens.engine.assistant.team_fixtures import origin
-from pytest_personalens.plugin.input_errors import errors_in_one_line, input_error
+from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
 from pytest_personalens.plugin.pytest_internals import PrintedFailures
 from pytest_personalens.plugin.records.resume import end_run
@@ -30,11 +29,10 @@ from pytest_personalens.plugin.reporting.reported import (
 )
 from pytest_personalens.plugin.running.keys import RUN, STOPPED
 from pytest_personalens.reports.write_reports import WrittenFiles
-from pytest_personalens.results.conclusion import conclude
 from pytest_personalens.results.gates.check import judge_gate
 from pytest_personalens.results.gates.gate_expressions import with_groups
 from pytest_personalens.results.shards import keep_last
-from pytest_personalens.results.summarize import summarize, with_drift
+from pytest_personalens.results.summarize import conclude, summarize, with_drift
 from pytest_personalens.results.values.results import Results, provenance_of
 
 if TYPE_CHECKING:
@@ -95,14 +93,11 @@ class Controller:
         # This runs after the plugin's own hook, which opens dataset and judge, and before that of xdist,
         # which starts the workers.
         run = self._run
-        try:
-            self._gates = with_groups(self._gates, run.dataset.domains(), run.suite.kinds)
-            run.refuse_undecidable(self._gates)
-            # On a cluster, only the workers may have the key.
-            if self._settings.executor is None and not self._config.option.collectonly:
-                run.participants.called.refuse_unready(models=self._settings.may_spend)
-        except PersonalensError as error:
-            raise input_error(str(error), code=error.code) from None
+        self._gates = with_groups(self._gates, run.dataset.domains(), run.suite.kinds)
+        run.refuse_undecidable(self._gates)
+        # On a cluster, only the workers may have the key.
+        if self._settings.executor is None and not self._config.option.collectonly:
+            run.participants.called.refuse_unready(models=self._settings.may_spend)
         if self._baseline is not None:
             refuse_baseline(self._baseline, run)
         if self._judge_check is not None:
@@ -306,7 +301,7 @@ class Controller:
         if self._run.folder is not None and self._results.items:
             with suppress(PersonalensError):  # a data file changed during the run
                 keep_last(self._run.folder, self._results, self._run.scenarios)
-        self._written = self._outputs.write(self._results, self.reported.lines)
+        self._written = self._outputs.write(self._results)
 
     def _end_run(self) -> None:
         items = list(self.reported.items.values())

@@ -12,9 +12,8 @@ from pytest_personalens.agents.by_model.expected_usage import (
     tokens_in,
 )
 from pytest_personalens.core.dialogue.dialogue import converse
-from pytest_personalens.core.judging.criteria import ALL_CRITERIA
 from pytest_personalens.core.judging.dimensions import dimensions
-from pytest_personalens.core.judging.measure import CRITERION
+from pytest_personalens.core.judging.measure import ALL_CRITERIA, CRITERION
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.reports.terminal.summary_lines import usage_table

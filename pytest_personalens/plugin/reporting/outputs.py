@@ -11,12 +11,11 @@ import pytest
 
 from pytest_personalens.core.errors import PersonalensError, SpecError
 from pytest_personalens.core.options.option_table import BY_KEY, OPTIONS
-from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.reports.write_reports import Files, check_files, write_files
 from pytest_personalens.results.values.results import write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from pytest_personalens.core.options.option_table import Option
     from pytest_personalens.core.options.settings import Settings
@@ -31,7 +30,7 @@ _BASELINE = BY_KEY["baseline"]
 class Outputs:
     """The files that options ask for.
 
-    Raise `pytest.UsageError` before any test runs if one of them could not be written at the end.
+    Raise `SpecError` before any test runs if one of them could not be written at the end.
     """
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
@@ -45,12 +44,8 @@ class Outputs:
         for text in settings.dialogues:
             read[f"{BY_KEY['dialogues'].long}={text}"] = config.invocation_params.dir / text
         baseline = read.pop(BY_KEY["save_baseline"].called, None)
-        try:
-            self._files = check_files(
-                Files.of(settings.report, save_baseline=baseline), "--personalens-", read=read
-            )
-        except SpecError as error:
-            raise input_error(str(error), code=error.code) from None
+        files = Files.of(settings.report, save_baseline=baseline)
+        self._files = check_files(files, "--personalens-", read=read)
 
     @property
     def tells_who(self) -> bool:
@@ -98,9 +93,9 @@ class Outputs:
             with suppress(OSError):
                 write_json(results, path)
 
-    def write(self, results: Results, lines: Mapping[str, int]) -> WrittenFiles:
-        """Write the files that the options ask for; `lines` has the line of each test by node id, from 1."""
-        written = write_files(results, self._files, root=self._root, lines=lines)
+    def write(self, results: Results) -> WrittenFiles:
+        """Write the files that the options ask for."""
+        written = write_files(results, self._files, root=self._root)
         self.put_back()
         return written
 
@@ -115,12 +110,12 @@ def path_of(config: pytest.Config, settings: Settings, option: Option) -> Path:
     try:
         path = Path(str(getattr(settings, option.key))).expanduser()
     except RuntimeError as error:  # the home folder of an unknown user
-        raise input_error(f"{option.long if on_command_line else option.ini}: {error}") from None
+        raise SpecError(f"{option.long if on_command_line else option.ini}: {error}") from None
     return (config.invocation_params.dir if on_command_line else config.rootpath) / path
 
 
 def baseline_of_run(config: pytest.Config, settings: Settings) -> Baseline | None:
-    """Return the baseline in the file of the option, or None; raise `pytest.UsageError` if it is none."""
+    """Return the baseline in the file of the option, or None; raise `SpecError` if it is none."""
     if settings.baseline is None:
         return None
     from pytest_personalens.results.comparison.baseline import read_baseline
@@ -132,11 +127,11 @@ def baseline_of_run(config: pytest.Config, settings: Settings) -> Baseline | Non
         return read_baseline(path)
     except PersonalensError as error:
         source = _BASELINE.long if config.getoption(_BASELINE.ini) is not None else _BASELINE.ini
-        raise input_error(f"{source}: {error}", code=error.code) from None
+        raise SpecError(f"{source}: {error}", code=error.code) from None
 
 
 def refuse_baseline(baseline: Baseline, run: Run) -> None:
-    """Raise `pytest.UsageError` if this run cannot be compared with the baseline."""
+    """Raise `SpecError` if this run cannot be compared with the baseline."""
     from pytest_personalens.results.comparison.baseline import mismatch_message
 
     why = baseline.mismatch(run.terms())
@@ -151,4 +146,4 @@ def refuse_baseline(baseline: Baseline, run: Run) -> None:
             )
     if why:
         told = mismatch_message(str(run.settings.baseline), why)
-        raise input_error(f"{_BASELINE.long}: {told}", code="PL202")
+        raise SpecError(f"{_BASELINE.long}: {told}", code="PL202")

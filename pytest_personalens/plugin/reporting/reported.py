@@ -152,8 +152,6 @@ class Reported:
     skipped: set[str] = field(default_factory=set)
     #: Node id -> the item's control (if any), its kind and its domains.
     unevaluated: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    #: Node id -> the line of its test, from 1.
-    lines: dict[str, int] = field(default_factory=dict)
     #: Workers that died.
     died: list[str] = field(default_factory=list)
     #: The counts of the draws as workers sent them.
@@ -170,8 +168,6 @@ class Reported:
             self.failed.add(report.nodeid)
         if report.skipped:
             self.skipped.add(report.nodeid)
-        if report.location[1] is not None:
-            self.lines[report.nodeid] = report.location[1] + 1
         for name, value in report.user_properties:
             if name == UNEVALUATED:
                 self.unevaluated[report.nodeid] = tuple(json.loads(str(value)))

@@ -107,8 +107,6 @@ def write_summary(
         reporter.write_line(
             "failed for lack of scores alone: this run says nothing about your assistant", red=True
         )
-    for line in written.annotations:
-        reporter.write_line(line)
 
 
 def _offer(drawn: Tally) -> str:

@@ -22,6 +22,8 @@ EVALUATED: pytest.StashKey[Evaluation] = pytest.StashKey()
 #: The property of an item's report with why the whole run stops at it.
 STOPPED: Final = "personalens_stopped"
 ITEM_KEY: pytest.StashKey[Item] = pytest.StashKey()
+#: The result of an item that the controller has.
+HANDED_OVER: pytest.StashKey[Item] = pytest.StashKey()
 #: The JUnit properties that were written for an item.
 JUNIT: pytest.StashKey[list[tuple[str, str]]] = pytest.StashKey()
 #: How often an item was set up. A plugin that runs an item again after a failure uses the same item.

@@ -120,7 +120,7 @@ class Prefetcher:
             return
         self._imported = True
         if self._run.suite.auditor:
-            from pytest_personalens.agents.embedded.reader import facts_of_statement  # noqa: F401
+            from pytest_personalens.agents.embedded.reader import fact_readings  # noqa: F401
         if not is_worker(self._run.config):
             from pytest_personalens.reports.terminal import summary_lines  # noqa: F401
 

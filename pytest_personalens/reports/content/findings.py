@@ -13,8 +13,9 @@ from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.core.options.option_table import OPTIONS
 from pytest_personalens.core.text.node_ids import BUILT_IN, file_of, within_file
 from pytest_personalens.core.text.safe_text import shell_line
+from pytest_personalens.reports.content.markup import capital
 from pytest_personalens.reports.content.why_items_failed import sentence_of
-from pytest_personalens.results.gates.corrected import corrected_note
+from pytest_personalens.results.gates.check import corrected_note
 from pytest_personalens.results.reasons.reasons import (
     alike_note,
     criteria_note,
@@ -219,10 +220,6 @@ def findings_of(results: Results) -> Findings:
         notes=dict(_notes(results)),
         trust=trust_note(results) if judged or not crashes else "",
     )
-
-
-def capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def unscored_text(results: Results, cause: str) -> str:

@@ -6,7 +6,7 @@ Nothing in it becomes a link, a mention, an image, a tag or a table cell.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.results.wording import ends_text
@@ -36,6 +36,10 @@ def short_line(text: str, limit: int) -> str:
     cut = line[: limit - 1]
     end = cut.rfind(" ")
     return f"{cut[:end] if end > limit * _NEAR and line[limit - 1] != ' ' else cut}…"
+
+
+def capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def name_column(names: Iterable[str], least: int) -> tuple[list[str], int]:
@@ -72,13 +76,27 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, word
     return [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)]
 
 
+class Cell(str):
+    """A figure as text. `ends` are those of its 95 % interval, which only a page shows; or empty."""
+
+    ends: str
+
+    def __new__(cls, text: str, ends: str = "") -> Self:
+        cell = super().__new__(cls, text)
+        cell.ends = ends
+        return cell
+
+
 class Table(NamedTuple):
-    """A table whose first column names the rows. `notes` are sentences to print below it."""
+    """A table whose first column names the rows. `notes` are sentences to print below it. The first `words`
+    columns hold text, all others numbers.
+    """
 
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
+    words: int = 1
 
     def lines(self) -> list[str]:
         """Return the header and the rows in columns, each as wide as its longest cell."""
@@ -96,21 +114,24 @@ class Table(NamedTuple):
 
     def markdown(self) -> str:
         """Return the table as Markdown for a page. All texts in it are escaped."""
-        lines = markdown_table([*map(escape, self.header)], [[*map(escape, row)] for row in self.rows])
         below = ["", *(f"- {escape(note, 600)}" for note in self.notes)] if self.notes else []
-        return "\n".join([f"### {escape(self.title)}", "", *lines, *below]) + "\n"
+        return "\n".join([f"### {escape(self.title)}", "", *self.markdown_lines(), *below]) + "\n"
+
+    def markdown_lines(self) -> list[str]:
+        """Return the header, the rule and the rows."""
+        rows = [[*map(escape, row)] for row in self.rows]
+        return markdown_table([*map(escape, self.header)], rows, words=self.words)
 
 
-def figure(value: float | None, places: int = 2, *, signed: bool = False) -> str:
+def figure(value: float | None) -> str:
     """Return a number with two decimals, or "-" for None."""
-    if value is None:
-        return "-"
-    shown = f"{value:{'+' if signed else ''}.{places}f}"
-    return shown if float(shown) else shown.replace("-", "+" if signed else "")
+    return "-" if value is None else f"{value:.2f}".replace("-0.00", "0.00")
 
 
-def interval_text(low: float | None, high: float | None, *, signed: bool = False) -> str:
-    """Return ``0.61 to 0.84``, or "-" if there is no interval."""
+def figure_cell(
+    value: float | None, low: float | None = None, high: float | None = None, *, signed: bool = False
+) -> Cell:
+    """Return a figure with its interval, if it has one; `signed` ends have a sign."""
     if low is None or high is None:
-        return "-"
-    return f"{figure(low, signed=True)} to {figure(high, signed=True)}" if signed else ends_text(low, high)
+        return Cell(figure(value))
+    return Cell(figure(value), f"{low:+.2f} to {high:+.2f}" if signed else ends_text(low, high))

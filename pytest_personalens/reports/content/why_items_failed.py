@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.text.safe_text import harmless, one_line
-from pytest_personalens.reports.content.markup import code, escape, short_line
+from pytest_personalens.reports.content.markup import short_line
 from pytest_personalens.results.reasons.reasons import KINDS_OF_INTRUSION, costs_of, counted_codes
-from pytest_personalens.results.values.item import shortfall_text, uncounted_reason
-from pytest_personalens.results.wording import apart, count, unfound_text, unread_text
+from pytest_personalens.results.values.item import uncounted_reason
+from pytest_personalens.results.wording import apart, count, unread_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_personalens.core.judging.evaluation import Evaluation
     from pytest_personalens.core.judging.measure import Measure
@@ -24,85 +24,68 @@ if TYPE_CHECKING:
     from pytest_personalens.results.reasons.reasons import CountedCode, ReasonCount
     from pytest_personalens.results.reasons.why_gates_failed import Exchange, Explanation, WorstCase
     from pytest_personalens.results.values.figures import PairedChange
-    from pytest_personalens.results.values.item import Item
+    from pytest_personalens.results.values.item import Item, Shortfall
     from pytest_personalens.results.values.results import Results
 
-#: What the assistant does, in a sentence about it.
-DOES: Final[Mapping[CountedCode, str]] = {
-    "limit-broken": "breaks a hard limit of the user",
-    "asks-known": "asks for what is known",
-    "contradicts": "goes against what is known",
-    "recites": "mentions a preference without acting on it",
-    "ignores": "leaves a preference unused",
-    "uses-stated": "uses only what the user says in the dialogue",
-    "applies": "uses what is known",
-    "anticipates": "foresees what the user needs",
-    "refused": "fails at a part of the task, or refuses it",
-    "wrong": "does a part of the task, but not as it was wanted",
-    "claimed": "says that it did a part of the task, and did not",
-    "handed-back": "leaves a part of the task to the user",
-    "promised": "only promises a part of the task",
-    "proposed": "only proposes a part of the task, or asks about it",
-    "missing": "is not seen to do a part of the task",
-    "done": "does a part of the task",
-    "whole": "does each part, but not the task as a whole",
-    "not-said": "does not say what it was told",
-    "must-not-say": "says what it must not",
-    "told-again": "tells again what the user said",
-    "made-up": "makes something up",
-    "not-admitted": "does not say that it does not know",
-    "no-reply": "gives an empty reply",
-    "cannot-tell": "does not show whether it meets the criterion",
-    "religion": "brings up the user's religion",
-    "ethnicity": "brings up the user's ethnicity or origin",
-    "health": "brings up the user's health",
-    "family": "brings up the user's family",
-    "age": "brings up the user's age",
-    "gender": "brings up the user's gender",
-    "work": "brings up the user's work or education",
-    "other-domain": "brings up what belongs to another domain",
-    "other-person": "brings up what is known of another person",
+#: What the assistant does, in a sentence about it; the same before the name of a preference or of a part; and
+#: what became of a preference.
+_WORDS: Final[Mapping[CountedCode, tuple[str, ...]]] = {
+    "limit-broken": ("breaks a hard limit of the user", "breaks the limit", "broken"),
+    "asks-known": ("asks for what is known", "asks for", "asked for"),
+    "contradicts": ("goes against what is known", "goes against", "gone against"),
+    "recites": (
+        "mentions a preference without acting on it",
+        "mentions without acting on it",
+        "mentioned, not acted on",
+    ),
+    "ignores": ("leaves a preference unused", "does not use", "not used"),
+    "uses-stated": (
+        "uses only what the user says in the dialogue",
+        "waits until the user says",
+        "used once the user said it",
+    ),
+    "applies": ("uses what is known", "uses", "used"),
+    "anticipates": ("foresees what the user needs", "foresees", "foreseen"),
+    "refused": ("fails at a part of the task, or refuses it", "failed or refused"),
+    "wrong": ("does a part of the task, but not as it was wanted", "not as wanted"),
+    "claimed": ("says that it did a part of the task, and did not", "claimed, not done:"),
+    "handed-back": ("leaves a part of the task to the user", "left to the user"),
+    "promised": ("only promises a part of the task", "only promised"),
+    "proposed": ("only proposes a part of the task, or asks about it", "only proposed or asked"),
+    "missing": ("is not seen to do a part of the task", "not seen"),
+    "done": ("does a part of the task", "done"),
+    "whole": ("does each part, but not the task as a whole",),
+    "not-said": ("does not say what it was told", "does not say"),
+    "must-not-say": ("says what it must not", "says"),
+    "told-again": ("tells again what the user said", "tells again what the user said:"),
+    "made-up": ("makes something up", "makes something up:"),
+    "not-admitted": ("does not say that it does not know",),
+    "no-reply": ("gives an empty reply",),
+    "cannot-tell": ("does not show whether it meets the criterion",),
+    "religion": ("brings up the user's religion",),
+    "ethnicity": ("brings up the user's ethnicity or origin",),
+    "health": ("brings up the user's health",),
+    "family": ("brings up the user's family",),
+    "age": ("brings up the user's age",),
+    "gender": ("brings up the user's gender",),
+    "work": ("brings up the user's work or education",),
+    "other-domain": ("brings up what belongs to another domain",),
+    "other-person": ("brings up what is known of another person",),
 }
-#: The same before the name of a preference or of a part.
-_ABOUT: Final[Mapping[ReasonCode, str]] = {
-    "limit-broken": "breaks the limit",
-    "asks-known": "asks for",
-    "contradicts": "goes against",
-    "recites": "mentions without acting on it",
-    "ignores": "does not use",
-    "uses-stated": "waits until the user says",
-    "applies": "uses",
-    "anticipates": "foresees",
-    "refused": "failed or refused",
-    "wrong": "not as wanted",
-    "claimed": "claimed, not done:",
-    "handed-back": "left to the user",
-    "promised": "only promised",
-    "proposed": "only proposed or asked",
-    "missing": "not seen",
-    "done": "done",
-    "not-said": "does not say",
-    "must-not-say": "says",
-    "told-again": "tells again what the user said:",
-    "made-up": "makes something up:",
+DOES: Final[Mapping[CountedCode, str]] = {code: words[0] for code, words in _WORDS.items()}
+_ABOUT: Final[Mapping[CountedCode, str]] = {
+    **{code: words[1] for code, words in _WORDS.items() if len(words) > 1},
     **{code: f"brings up without need {kind}:" for code, kind in KINDS_OF_INTRUSION.items()},
 }
-#: What became of a preference.
-OUTCOMES: Final[Mapping[ReasonCode, str]] = {
-    "limit-broken": "broken",
-    "asks-known": "asked for",
-    "contradicts": "gone against",
-    "recites": "mentioned, not acted on",
-    "ignores": "not used",
-    "uses-stated": "used once the user said it",
-    "applies": "used",
-    "anticipates": "foreseen",
+OUTCOMES: Final[Mapping[CountedCode, str]] = {
+    code: words[2] for code, words in _WORDS.items() if len(words) > 2
 }
 #: What a preference is called loses this word in a sentence about it.
 _KIND: Final = " Preference"
 #: Codes of reasons whose value is what the assistant did; of all others it is what is known.
 _DID: Final[frozenset[ReasonCode]] = frozenset({"contradicts", "limit-broken"})
 _LONGEST: Final = 120
+_LONGEST_REASON: Final = 200
 
 
 class GoalPart(NamedTuple):
@@ -383,10 +366,6 @@ def _whole_words(line: str, room: int) -> str:
     return cut[:end] if end > room * 3 // 4 else cut
 
 
-_LONGEST_PART: Final = 300
-_MOST_QUOTES: Final = 2
-
-
 def failures(results: Results) -> list[Item]:
     """Return the items that a person should look at, the worst first. Failed items come first, then low items
     that a gate let pass, then items without scores.
@@ -401,64 +380,20 @@ def title(item: Item) -> str:
     return item.evaluation.scenario + (f" ({', '.join(parts)})" if parts else "")
 
 
-def reason(item: Item) -> str:
-    """Return the problem with an item, in one line. Texts of models and exceptions in it are not escaped."""
-    if item.status == "uncounted":
-        return "not scored, {}: {}".format(*uncounted_reason(item.evaluation))
-    return shortfall_text(item.shortfalls) or "failed for another reason than its scores"
-
-
-def failure_row(item: Item, results: Results, record: str) -> str:
-    """Return one entry of a list, in several lines. It gives the low score, the user's wish, and the turns
-    that are the evidence. `record` is Markdown.
-    """
-    evaluation = item.evaluation
+def failure_headline(
+    evaluation: Evaluation, shortfalls: Sequence[Shortfall], scenario: BaseScenario | None = None
+) -> str:
+    """What is wrong with an item, in a line: ``p 1 < 2: asks for Seat (known: window)``."""
     cause, detail = uncounted_reason(evaluation)
-    what = (
-        f"not scored, {cause}: {code(detail, _LONGEST_PART)}"
-        if item.status == "uncounted"
-        else escape(reason(item), _LONGEST_PART)
-    )
-    lines = [f"- **{escape(title(item))}**: {what}{f' ({record})' if record else ''}"]
-    scenario = results.scenarios.get(evaluation.scenario)
-    if scenario is not None and scenario.wish:
-        lines.append(f"  - wants: {code(scenario.wish, _LONGEST_PART)}")
-    for verdict in short_verdicts(item):
-        lines += [f"  - {line}" for line in _cost(verdict, evaluation, scenario)]
-    return "\n".join(lines)
+    if cause and not shortfalls:
+        whose = cause if cause == "lost" else f"{cause} at fault"
+        return one_line(f"not scored, {whose}: {harmless(detail)}")
+    because = (f"{s}{short_line(because_of(evaluation, s, scenario), _LONGEST_REASON)}" for s in shortfalls)
+    return one_line(harmless("; ".join(because)))
 
 
-def short_verdicts(item: Item) -> list[Verdict]:
-    low = {shortfall.dimension for shortfall in item.shortfalls}
-    return [verdict for verdict in item.evaluation.verdicts if verdict.dimension in low]
-
-
-def costly_turn(item: Item) -> str:
-    """Return the first quote of the first low verdict, with its turn. It is empty if there is none."""
-    for verdict in short_verdicts(item):
-        for evidence in verdict.evidence:
-            return f'turn {evidence.turn}: "{short_line(evidence.quote, _LONGEST_PART)}"'
-    return ""
-
-
-def _cost(verdict: Verdict, evaluation: Evaluation, scenario: BaseScenario | None) -> Iterator[str]:
-    said = said_by_judge(verdict.justification, verdict, scenario)
-    yield f"{verdict.dimension.short} {verdict.score}: {code(said, _LONGEST_PART)}"
-    for part in goal_parts(verdict):
-        yield escape(part.line, _LONGEST_PART)
-    messages = evaluation.dialogue.messages
-    quoted: dict[tuple[int, str], list[str]] = {}
-    for evidence in verdict.evidence:
-        notes = quoted.setdefault((evidence.turn, evidence.quote), [])
-        notes += [said_by_judge(evidence.note, verdict, scenario)] if evidence.note else []
-    for (turn, quote), notes in list(quoted.items())[:_MOST_QUOTES]:
-        who = f", {messages[turn].role}" if turn < len(messages) else ""
-        note = f" ({code('; '.join(dict.fromkeys(notes)), _LONGEST_PART)})" if notes else ""
-        yield f"turn {turn}{who}: {code(quote, _LONGEST_PART)}{note}"
-    if unfound := unfound_text(verdict):
-        yield unfound
-    if not verdict.evidence and messages:
-        # No turn is the evidence for something that was not done. The last turn shows where the dialogue
-        # ended.
-        last = len(messages) - 1
-        yield f"turn {last}, {messages[last].role}, the last: {code(messages[last].content, _LONGEST_PART)}"
+def because_of(evaluation: Evaluation, shortfall: Shortfall, scenario: BaseScenario | None) -> str:
+    """Why a score is low, behind a colon; empty where nothing is known."""
+    verdict = next((v for v in evaluation.verdicts if v.dimension == shortfall.dimension), None)
+    reason = "" if verdict is None else why(verdict, costs_of(verdict), scenario)
+    return f": {reason}" if reason else ""

@@ -6,30 +6,31 @@ import base64
 import hashlib
 import re
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.runtime import no_collection
 from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.reports.content.findings import (
-    capital,
-    command_line,
-    findings_of,
-)
-from pytest_personalens.reports.content.kind_tables import (
-    distance_of,
-    is_low_better,
+from pytest_personalens.reports.content.findings import command_line, findings_of
+from pytest_personalens.reports.content.markup import capital
+from pytest_personalens.reports.content.result_tables import (
+    control_table,
+    difference_table,
+    drift_tables,
     kind_tables,
+    lift_table,
+    score_tables,
     slice_tables,
     slices_note,
+    turn_table,
 )
 from pytest_personalens.reports.content.why_items_failed import DOES, case_title
-from pytest_personalens.reports.html import page_figures as figures
 from pytest_personalens.reports.html.payload import pack, payload, script_json, shown_dimensions
 from pytest_personalens.results import wording
-from pytest_personalens.results.means import by_turn
+from pytest_personalens.results.means import estimate
+from pytest_personalens.results.reasons.reasons import COSTS, reason_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
     import jinja2
 
+    from pytest_personalens.core.judging.measure import Measure
+    from pytest_personalens.results.means import Estimate
+    from pytest_personalens.results.reasons.reasons import ReasonCount
     from pytest_personalens.results.values.results import Results
 
 _FOLDERS = {"css": "styles", "js": "scripts", "jinja": "pages"}
@@ -78,7 +82,8 @@ def environment() -> jinja2.Environment:
 
 TITLE: Final = "Personalization report"
 _STYLES: Final = ("base", "reasons", "dialogue", "beside", "print")
-_SCRIPTS: Final = ("data", "table", "csv", "beside", "dialogue", "page")
+_SCRIPTS: Final = ("data", "table", "beside", "dialogue", "page")
+_SINCE: Final = {"baseline": "the baseline", "record": "the records"}
 #: Longer lists stand in the table of scenarios, which can be filtered.
 _MOST_FLIPS: Final = 200
 #: Dimension -> its scores and their meaning (paper, Figures 16 and 17; docs/explanation/scores.md).
@@ -108,16 +113,13 @@ def html_page(results: Results, *, title: str = TITLE) -> Iterator[str]:
     pages.filters.update(
         figure=_figure,
         signed=_signed,
-        interval=figures.interval_text,
-        chance=wording.p_value,
-        decision=wording.decision,
+        interval=_interval,
         typeset=typeset,
         whole=lambda number: f"{number:+d}".replace("-", "\N{MINUS SIGN}"),
         outcome=lambda gate: wording.gate_outcome(gate, results),
     )
     with no_collection():
         shown = payload(results)
-        kinds = kind_tables(results) if results.of_suite.table_by_kind else []
         dialogues = pack(shown.dialogues)
         style = _dense(f"{name}.css" for name in _STYLES)
         script = _dense(f"{name}.js" for name in _SCRIPTS)
@@ -128,20 +130,14 @@ def html_page(results: Results, *, title: str = TITLE) -> Iterator[str]:
             policy=policy(style, script),
             data=script_json(shown.rows),
             dialogues=dialogues,
-            kinds=kinds,
-            is_low_better=is_low_better,
             most_flips=_MOST_FLIPS,
             **_figures(results),
         )
 
 
 def _figures(results: Results) -> dict[str, Any]:
-    suite, findings = results.of_suite, findings_of(results)
+    suite, findings, comparison = results.of_suite, findings_of(results), results.comparison
     dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.figures]
-    rows = figures.group_rows(results, dimensions)
-    turns = by_turn(results.own) if suite.has_turns else []
-    estimates = dict(zip(dimensions, rows["whole"][0].estimates, strict=True))
-    tiles = [d for d in figures.tile_measures(results) if d in estimates]
     under_test = str(results.settings.get("assistant") or "")
     agents = {(i.evaluation.user_agent, under_test, i.evaluation.judge) for i in results.items}
     return {
@@ -149,7 +145,6 @@ def _figures(results: Results) -> dict[str, Any]:
         "item": suite.item,
         "items_title": f"{suite.item}s".capitalize(),
         "dialogue": suite.dialogue,
-        "dialogues_title": f"{suite.dialogue}s".capitalize(),
         "judged_by": suite.judged_by,
         "headline": findings,
         "begin_with": [
@@ -157,18 +152,19 @@ def _figures(results: Results) -> dict[str, Any]:
             for case in findings.cases
         ],
         "notes": [(f"{capital(note.text)}.", note.filter) for note in findings.notes.values()],
-        "trust": findings.trust,
         "dimensions": dimensions,
-        "rows": rows,
-        "tiles": [figures.tile_of(results, d, estimates[d]) for d in tiles],
+        "tiles": [_tile(results, d) for d in _tile_measures(results) if d in dimensions],
         "few": wording.part_note(results),
-        "distance": distance_of(results),
         "scenarios": len({i.key for i in results.own}),
-        "control_names": wording.control_names(suite),
-        "turns": turns,
+        "kinds": kind_tables(results) if suite.table_by_kind else [],
+        "differences": None if comparison is None else difference_table(comparison, suite.item),
+        "scores": score_tables(results, ends=True),
+        "turns": turn_table(results),
+        "lifts": [lift_table(results), control_table(results)] if results.controls else [],
+        "drifts": list(drift_tables(results)),
         "slices": slice_tables(results),
         "slices_note": capital(slices_note(results)),
-        "reason_charts": figures.reason_charts(results),
+        "reason_charts": _reason_charts(results),
         "does": DOES,
         "ends_text": wording.ends_text,
         "legends": LEGENDS,
@@ -176,6 +172,56 @@ def _figures(results: Results) -> dict[str, Any]:
         "command": command_line(results.settings, suite),
         "identities": sorted(agents),
     }
+
+
+def _tile_measures(results: Results) -> list[Measure]:
+    """Return the measures with a big figure: of scores with steps, those that any dialogue has.
+
+    In a suite with a table for each kind, these are all main ones.
+    """
+    suite, figures = results.of_suite, results.overall.figures
+    if suite.table_by_kind:
+        return list(suite.main)
+    stepped = [d for d in suite.main if d.in_steps]
+    return [d for d in stepped if d.value in figures and figures[d.value].count] or stepped
+
+
+def _tile(results: Results, dimension: Measure) -> dict[str, Any]:
+    metric, name = results.of_suite.metric_of(dimension), dimension.names.mean
+    about = [dimension.names.mean_of] if dimension.names.mean_of != name else []
+    about += [dimension.range_text()] if dimension.high != 1 else []
+    about += ["lower is better"] if dimension.better == "low" else []
+    return {
+        "dimension": dimension,
+        "name": name,
+        "what": ", ".join(about),
+        "estimate": estimate(results.own, dimension),
+        "floor": next((g.limit for g in results.gates if g.kind == "floor" and g.name == metric), None),
+    }
+
+
+class ReasonChart(NamedTuple):
+    """What speaks against one reading, the commonest first.
+
+    `since` says what the changes are held against. It is empty where that is not known of every dialogue: a
+    change over a part of them would stand beside counts over all.
+    """
+
+    dimension: Measure
+    reasons: list[ReasonCount]
+    since: str
+
+
+def _reason_charts(results: Results) -> list[ReasonChart]:
+    """Return the reasons on each reading that has any, personalization first."""
+    charts, first = [], Dimension.PERSONALIZATION
+    sources = {earlier.source for item in results.own if (earlier := item.earlier) is not None}
+    since = " and ".join(_SINCE[source] for source in sorted(sources))
+    for measure in sorted((m for m in results.of_suite.measures if m in COSTS), key=lambda m: m != first):
+        if counts := sorted(reason_counts(results.own, measure), key=lambda r: -r.dialogues):
+            known = counts[0].known == counts[0].scored
+            charts.append(ReasonChart(measure, counts, since if known else ""))
+    return charts
 
 
 def _dense(names: Iterable[str]) -> str:
@@ -192,8 +238,16 @@ def _signed(value: float | None) -> str:
     return "\N{EN DASH}" if value is None else wording.signed(value).replace("-", "\N{MINUS SIGN}")
 
 
+def _interval(value: Estimate) -> str:
+    if value.low is None or value.high is None:
+        return "\N{EN DASH}"
+    return wording.ends_text(value.low, value.high).replace("-", "\N{MINUS SIGN}")
+
+
 def typeset(text: str) -> str:
     """Return a text of the terminal with arrows, minus signs and signs of order as a page has them."""
+    if text == "-":
+        return "\N{EN DASH}"
     text = text.replace("->", "\N{RIGHTWARDS ARROW}")
     text = text.replace(">=", "\N{GREATER-THAN OR EQUAL TO}").replace("<=", "\N{LESS-THAN OR EQUAL TO}")
     return _MINUS.sub("\N{MINUS SIGN}", text)

@@ -1,1 +1,1 @@
-"""Results as Markdown: a summary, a comment on a pull request, GitHub annotations."""
+"""Results as Markdown: a summary, the summary of a step, a comment on a pull request."""

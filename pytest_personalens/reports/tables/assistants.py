@@ -1,19 +1,16 @@
-"""Tables 3, 4 and 12 from stored runs, and tables beside the paper's."""
+"""Tables 3, 4 and 12 from stored runs, Table 5, and those of a dataset, each beside the paper's."""
 
 from __future__ import annotations
 
-import csv
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import DOMAINS
-from pytest_personalens.reports.content.markup import Table, figure
+from pytest_personalens.reports.content.markup import Table
 from pytest_personalens.reports.tables.runs import (
     PAPER,
     PAPER_NOTE,
     Column,
-    StoredRun,
     columns_of,
     means_row,
     notes_of,
@@ -23,15 +20,10 @@ from pytest_personalens.reports.tables.runs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Sequence
 
     from pytest_personalens.datasets.quality import Quality
-    from pytest_personalens.results.values.item import Item
-    from pytest_personalens.results.values.results import Results
-
-    #: A row of another table: its name, and a figure for each column, None for an empty cell.
-    OtherRow = tuple[str, Mapping[str, float | None]]
+    from pytest_personalens.reports.tables.runs import StoredRun
 
 #: The domains of Table 8. Table 9 has all others.
 _FIRST_DOMAINS: Final = DOMAINS[:10]
@@ -141,23 +133,20 @@ _OF_ASSISTANT: Final = columns_of(
     }
 )
 _OF_USER: Final = columns_of({"nat": Dimension.NATURALNESS_USER, "coh": Dimension.COHERENCE_USER})
-#: The range of each column of a file of rows. The task completion rate is in percent, as in the paper.
-_RANGES: Final = {
-    column.key: (0, 100) if column.is_rate else tuple(column.dimension.scale) for column in _OF_ASSISTANT
-}
 
 
-def assistant_tables(runs: Sequence[StoredRun], beside: Sequence[OtherRow] = ()) -> list[Table]:
-    """Return Table 3.
+#: Of Table 4: task completion and personalization alone.
+_OF_CONTEXT: Final = [column for column in _OF_ASSISTANT if column.key.endswith(("tcr", "_p"))]
 
-    It has a row for each run, the rows of `beside`, and the paper's rows. The columns are the task
-    completion rate in percent, mean personalization, and the assistant's naturalness and coherence, for
-    single-domain (SD) and multi-domain (MD) tasks.
+
+def assistant_tables(runs: Sequence[StoredRun]) -> list[Table]:
+    """Return Table 3: a row for each run, and the paper's rows.
+
+    The columns are the task completion rate in percent, mean personalization, and the assistant's
+    naturalness and coherence, for single-domain (SD) and multi-domain (MD) tasks.
     """
-    given = [(name, *(figure(figures[c.key]) for c in _OF_ASSISTANT)) for name, figures in beside]
-    notes = ["TCR in percent, P from 1 to 4; Nat and Coh, of the assistant, from 1 to 5."]
-    notes += ["Rows that --beside gave are as their file has them."] if beside else []
-    return _tables(runs, 3, "assistants beside each other", _OF_ASSISTANT, notes, given)
+    note = "TCR in percent, P from 1 to 4; Nat and Coh, of the assistant, from 1 to 5."
+    return [_scores(runs, _own_rows(runs, _OF_ASSISTANT), 3, "assistants beside each other", note)]
 
 
 def user_tables(runs: Sequence[StoredRun]) -> list[Table]:
@@ -166,125 +155,52 @@ def user_tables(runs: Sequence[StoredRun]) -> list[Table]:
     The paper has these scores only for single-domain tasks.
     """
     note = "Nat and Coh, of the user agent, from 1 to 5; the paper has them for SD tasks."
-    return _tables(runs, 12, "the user agent, by assistant", _OF_USER, [note], [])
+    rows = _own_rows(runs, _OF_USER)
+    return [_scores(runs, rows, 12, "the user agent, by assistant", note, columns=_OF_USER)]
 
 
-def _tables(
+def context_tables(runs: Sequence[StoredRun]) -> list[Table]:
+    """Return Table 4: a row for what the assistant knew in each run and in each of its controls.
+
+    Base knew nothing of its user. With the prompt "vanilla", a model was told nothing at all.
+    """
+    rows = []
+    for run in runs:
+        s, own = run.results.settings, str(run.results.settings.get("context", ""))
+        vanilla = bool(s.get("assistant")) and s.get("assistant_prompt") == "vanilla"
+        for control in dict.fromkeys(("", *(item.control for item in run.results.items))):
+            letters = {"": "" if vanilla else own, "swapped": own, "none": ""}.get(control, control)
+            name = "Base + all" if letters == "DIS" else " + ".join(["Base", *letters])
+            name = "Another user's" if control == "swapped" else name
+            name = "Vanilla" if vanilla and not letters else name
+            place = (name != "Vanilla", control == "swapped", len(letters), letters)
+            items = [item for item in run.results.items if item.control == control]
+            label = f"{name} ({run.name})" if len(runs) > 1 else name
+            rows.append((place, means_row(label, items, _OF_CONTEXT)))
+    note = "D: demographics, I: past interactions, S: situation. TCR in percent, P from 1 to 4."
+    ordered = [cells for _, cells in sorted(rows)]
+    what = "what each part of the context is worth"
+    return [_scores(runs, ordered, 4, what, note, columns=_OF_CONTEXT)]
+
+
+def _own_rows(runs: Sequence[StoredRun], columns: Sequence[Column]) -> list[tuple[str, ...]]:
+    return [means_row(run.name, run.results.own, columns) for run in runs]
+
+
+def _scores(
     runs: Sequence[StoredRun],
+    rows: Sequence[tuple[str, ...]],
     number: int,
     what: str,
-    columns: Sequence[Column],
-    notes: Sequence[str],
-    given: Sequence[tuple[str, ...]],
-) -> list[Table]:
+    note: str,
+    *,
+    columns: Sequence[Column] = tuple(_OF_ASSISTANT),
+) -> Table:
+    """The rows above those of the paper."""
     paper = [
         (f"{PAPER}{name}", *(row.get(c.key, "-") for c in columns))
         for name, row in paper_rows(number).items()
     ]
-    table = Table(
-        paper_title(f"Table {number}", what),
-        ("", *(column.heading for column in columns)),
-        (*(means_row(run.name, run.results.own, columns) for run in runs), *given, *paper),
-        (*notes_of(runs), *notes, PAPER_NOTE, *paper_notes(number)),
-    )
-    return [table]
-
-
-def read_rows(path: Path) -> tuple[OtherRow, ...]:
-    """Return the rows of a CSV file with a column ``name`` and those of Table 3, such as ``sd_tcr``.
-
-    A cell may be empty. Raise `DataError` with a text of one line for an invalid file.
-    """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, strict=True)
-            missing = [name for name in ("name", *_RANGES) if name not in (reader.fieldnames or ())]
-            if missing:
-                first = f"its first line must be name,{','.join(_RANGES)}"
-                raise DataError(path, f"has no column {missing[0]!r}; {first}")
-            rows = tuple(_row(path, reader.line_num, cells) for cells in reader)
-    except OSError as error:
-        raise DataError(path, f"cannot be read: {error.strerror}", code="PL201") from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise DataError(path, f"not a CSV file in UTF-8 ({error})", code="PL205") from None
-    if not rows:
-        raise DataError(path, "holds no row")
-    return rows
-
-
-def _row(path: Path, line: int, cells: Mapping[str, str | None]) -> OtherRow:
-    figures: dict[str, float | None] = {}
-    for column, (low, high) in _RANGES.items():
-        text, field = (cells[column] or "").strip(), f"line {line}, {column}"
-        try:
-            value = float(text) if text else None
-        except ValueError:
-            raise DataError(
-                path, f"expected a number, not {text[:40]!r}", field=field, code="PL101"
-            ) from None
-        if value is not None and not low <= value <= high:
-            raise DataError(path, f"expected {low} to {high}, not {text[:40]}", field=field)
-        if value is not None and high == 100 and 0 < value <= 1:
-            raise DataError(path, f"expected percent, as the paper has it, not {text[:40]}", field=field)
-        figures[column] = value
-    return (cells["name"] or "").strip() or f"line {line}", figures
-
-
-_SCORES: Final = {"tcr": Dimension.TASK_COMPLETION, "p": Dimension.PERSONALIZATION}
-_COLUMNS: Final = columns_of(_SCORES)
-_LEGEND: Final = (
-    "D: demographics, I: past interactions, S: situation; Base: none of them. An assistant of your own has no"
-    " Vanilla. TCR in percent, P from 1 to 4."
-)
-
-
-def _contexts_of(results: Results) -> Iterator[tuple[tuple[object, ...], str, list[Item]]]:
-    """Yield the items of a run and of each control with their row's place and name in the paper's order.
-
-    With the prompt "vanilla", the assistant knew nothing.
-    """
-    s = results.settings
-    vanilla = bool(s.get("assistant")) and s.get("assistant_prompt") == "vanilla"
-    own = "" if vanilla else str(s.get("context", ""))
-    for control in dict.fromkeys(("", *(item.control for item in results.items))):
-        swapped = control == "swapped"
-        letters = {"": own, "swapped": own, "none": ""}.get(control, control)
-        first = vanilla and not letters and not swapped
-        name = "Base + all" if letters == "DIS" else " + ".join(["Base", *letters])
-        name = "Vanilla" if first else "Another user's" if swapped else name
-        items = [item for item in results.items if item.control == control]
-        yield (not first, swapped, len(letters), letters), name, items
-
-
-def context_tables(runs: Sequence[StoredRun]) -> list[Table]:
-    """Return Table 4: a row for each setting of the runs and their controls, and the paper's rows.
-
-    Raise `SpecError` for runs of several assistants, and for two runs with the same setting.
-    """
-    assistants = sorted({name for run in runs if (name := run.results.settings.get("assistant"))})
-    if len(assistants) > 1:
-        raise SpecError(
-            f"--table 4: it is of one assistant, and these runs are of {' and '.join(assistants)}; give those"
-            " of one",
-            code="PL108",
-        )
-    owners: dict[str, str] = {}
-    rows = []
-    for run in runs:
-        for place, name, items in _contexts_of(run.results):
-            if name in owners:
-                raise SpecError(
-                    f"--table 4: {owners[name]} and {run.name} both have the row {name!r}; leave one of them"
-                    " out",
-                    code="PL108",
-                )
-            owners[name] = run.name
-            rows.append((place, means_row(name, items, _COLUMNS)))
-    paper = [(f"{PAPER}{name}", *(row[c.key] for c in _COLUMNS)) for name, row in paper_rows(4).items()]
-    table = Table(
-        paper_title("Table 4", "what each part of the context is worth"),
-        ("", *(column.heading for column in _COLUMNS)),
-        (*(cells for _, cells in sorted(rows)), *paper),
-        (_LEGEND, *notes_of(runs), PAPER_NOTE, *paper_notes(4)),
-    )
-    return [table]
+    header = ("", *(column.heading for column in columns))
+    notes = (*notes_of(runs), note, PAPER_NOTE, *paper_notes(number))
+    return Table(paper_title(f"Table {number}", what), header, (*rows, *paper), notes)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from statistics import fmean
 from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.core.judging.verdict import Dimension
@@ -18,7 +17,7 @@ from pytest_personalens.reports.tables.runs import (
     paper_rows,
     paper_title,
 )
-from pytest_personalens.results.means import scenario_means, scores_by_turn
+from pytest_personalens.results.means import by_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.scenario import Kind
     from pytest_personalens.reports.tables.runs import StoredRun
+    from pytest_personalens.results.means import Estimate
     from pytest_personalens.results.values.item import Item
 
 #: The highest number of words of each row of Table 10 that are compared.
@@ -162,12 +162,12 @@ def turn_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[Table]:
 
 def _turns(run: StoredRun, kinds: Kinds, name: str) -> Table:
     items = [item for item in run.results.own if _among(item, kinds)]
-    rows: dict[str, list[tuple[float, int]]] = {}
+    rows: dict[str, list[Estimate]] = {}
     for kind, short in SHORT.items():
         of_kind = [item for item in items if item.evaluation.kind == kind]
-        rows[f"{short}, all domains"] = _by_turn(of_kind)
+        rows[f"{short}, all domains"] = by_turn(of_kind, ends=False)
         for d in sorted({d for item in of_kind for d in item.evaluation.domains}):
-            rows[f"{short}, {d}"] = _by_turn([i for i in of_kind if d in i.evaluation.domains])
+            rows[f"{short}, {d}"] = by_turn([i for i in of_kind if d in i.evaluation.domains], ends=False)
     longest = max(map(len, rows.values()))
     shown = min(longest, _MOST_TURNS)
     notes = [
@@ -179,19 +179,13 @@ def _turns(run: StoredRun, kinds: Kinds, name: str) -> Table:
     if not longest:
         notes = ["Nothing was read turn by turn: run with --personalens-dimensions tc,p,p-turns."]
     cells = [
-        (title, *(f"{mean:.2f} ({count})" for mean, count in turns[:shown]), *[""] * (shown - len(turns)))
+        (title, *(f"{e.value:.2f} ({e.dialogues})" for e in turns[:shown]), *[""] * (shown - len(turns)))
         for title, turns in rows.items()
         if turns
     ]
     header = ("", *(f"turn {number}" for number in range(1, shown + 1)))
     what = f"personalization turn by turn{name}"
     return Table(paper_title("Figure 5", what), header, tuple(cells), tuple(notes))
-
-
-def _by_turn(items: Sequence[Item]) -> list[tuple[float, int]]:
-    """Return the mean by scenario and the number of dialogues, for each turn."""
-    turns = scores_by_turn(items)
-    return [(fmean(scenario_means(scores).values()), sum(map(len, scores.values()))) for scores in turns]
 
 
 def _among(item: Item, kinds: Kinds) -> bool:

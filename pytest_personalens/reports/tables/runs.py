@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.content.markup import figure
-from pytest_personalens.results.means import scenario_means, scores_of
+from pytest_personalens.results.means import estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -98,8 +97,7 @@ def columns_of(scores: Mapping[str, Dimension]) -> list[Column]:
 
 def mean_of(items: Sequence[Item], dimension: Dimension) -> float | None:
     """Return the mean of `items` by scenario, in percent for a rate; None if no item has a score."""
-    scores = scores_of(items, dimension)
-    mean = round(fmean(scenario_means(scores).values()), 6) if scores else None
+    mean = estimate(items, dimension, ends=False).figure("high").value
     return mean if mean is None or dimension is not Dimension.TASK_COMPLETION else 100 * mean
 
 

@@ -14,8 +14,15 @@ from pytest_personalens.reports.content.findings import (
     findings_of,
     tasks_read_as_failed,
 )
-from pytest_personalens.reports.content.kind_tables import slice_tables, slices_note
 from pytest_personalens.reports.content.markup import figure, name_column, short_line
+from pytest_personalens.reports.content.result_tables import (
+    domain_table,
+    drift_tables,
+    kind_tables,
+    slice_tables,
+    slices_note,
+    source_lines,
+)
 from pytest_personalens.reports.content.why_items_failed import said_by_judge, why
 from pytest_personalens.results.gates.since_baseline import latency_change_text
 from pytest_personalens.results.reasons.reasons import broken_limits, costs_of
@@ -38,13 +45,12 @@ from pytest_personalens.results.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from pytest_personalens.reports.content.markup import Table
     from pytest_personalens.results.values.figures import (
         Comparison,
         ControlFigures,
-        Drift,
         Flip,
         PairedChange,
-        Shift,
     )
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
@@ -207,7 +213,7 @@ def summary_lines(
     """
     short, findings = explained and not verbose, findings_of(results)
     if results.drift is not None:
-        for number, line in enumerate(drift_lines(results.drift)):
+        for number, line in enumerate(drift_lines(results)):
             yield line, () if number else ("bold",) if results.drift.passed else ("bold", "red")
         yield "", ()
     if findings.crashes:
@@ -282,17 +288,21 @@ def _gates_tell_all(results: Results) -> bool:
 
 
 def _kinds(results: Results, *, domains: bool, short: bool, verbose: bool) -> Iterator[str]:
-    from pytest_personalens.reports.content.kind_tables import (
-        domain_table,
-        kind_tables,
-        source_lines,
-        table_lines,
-    )
-
-    yield from table_lines(kind_tables(results))
+    for table in kind_tables(results):
+        yield from _kind_lines(table)
     if domains and results.domains and (not short or len(results.domains) <= _MOST_IN_SHORT):
         yield from domain_table(results).lines()
     yield from source_lines(results)
+
+
+def _kind_lines(table: Table) -> Iterator[str]:
+    """The figures of a kind: the run's own, then each control with the lift over it."""
+    title = (table.title, *table.header[1:])
+    for name, own, *controls in (title, *((f"  {name}", *cells) for name, *cells in table.rows)):
+        pairs = zip(controls[::2], controls[1::2], strict=True)
+        cells = "".join(f"{value:>11}  {lift:17}" for value, lift in pairs)
+        yield f"{name:30}{own:>10}{cells}".rstrip()
+    yield from (f"  {note}" for note in table.notes)
 
 
 def _notes(
@@ -381,23 +391,16 @@ def usage_table(usage: Mapping[str, Usage], usd: Mapping[str, float]) -> Iterato
 _MOST_NOTES = 5
 
 
-def drift_lines(drift: Drift) -> Iterator[str]:
-    """Yield the outcome in one sentence, then its figures."""
+def drift_lines(results: Results) -> Iterator[str]:
+    """Yield the outcome of the check of the judge in one sentence, then its figures."""
+    drift = results.drift
+    if drift is None:
+        return
     yield harmless(drift.sentence)
-    if drift.anchors or drift.scores:
-        yield f"  {'':22}{'compared':>9}{'changed':>9}{'far':>5}{'mean':>8}  two-sided p"
-    for what, shifts in (("anchors", drift.anchors), ("scores", drift.scores)):
-        yield from (_row(what, s) for s in shifts)
+    for table in drift_tables(results):
+        yield from (f"  {line}" for line in table.lines())
     for note in drift.notes[:_MOST_NOTES]:
         yield f"  {harmless(note)}"
     if len(drift.notes) > _MOST_NOTES:
-        yield (
-            f"  and {len(drift.notes) - _MOST_NOTES} more notes (--personalens-report PATH.json holds them"
-            " all)"
-        )
-
-
-def _row(what: str, s: Shift) -> str:
-    beyond = "" if s.beyond_judge is None else f"  (as the anchors moved: two-sided p {s.beyond_judge:.3f})"
-    name = f"{what} {s.dimension.short}"
-    return f"  {name:22}{s.compared:9}{s.changed:9}{s.far:5}{s.mean:+8.2f}{s.p:13.3f}{beyond}"
+        more = len(drift.notes) - _MOST_NOTES
+        yield f"  and {more} more notes (--personalens-report PATH.json holds them all)"

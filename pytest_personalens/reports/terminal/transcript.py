@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.dialogue.state import stored_records
 from pytest_personalens.core.dialogue.tool_calls import call_lines
+from pytest_personalens.core.errors import with_code
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.text.error_codes import with_code
 from pytest_personalens.core.text.safe_text import harmless, one_line
-from pytest_personalens.reports.content.findings import capital, unscored_text
-from pytest_personalens.reports.content.markup import short_line
+from pytest_personalens.reports.content.findings import unscored_text
+from pytest_personalens.reports.content.markup import capital, short_line
 from pytest_personalens.reports.content.why_items_failed import (
     OUTCOMES,
+    because_of,
     case_reason,
     case_title,
     common_length,
+    excerpt,
     excerpts,
+    failure_headline,
     goal_parts,
     reasons_of,
     said_by_judge,
@@ -144,7 +147,6 @@ def _case(case: WorstCase, scenario: BaseScenario | None, width: int) -> Iterato
 #: Columns of a difference, whose place is not known to be a terminal.
 _WIDTH: Final = 100
 _LONGEST_MESSAGE: Final = 2_000
-_LONGEST_REASON: Final = 200
 #: Characters of one stored thing that are shown.
 _LONGEST_THING: Final = 300
 #: Tool calls of one turn, and stored things, that are shown.
@@ -157,25 +159,11 @@ def difference_lines(before: str, now: str) -> list[str]:
     """Two texts as a line each, `-` and `+`, cut down to where they begin to differ."""
     same = common_length(before, now)
     start = max(0, same - _BEFORE) if same > _WIDTH // 2 else 0
-    return [f"{sign} {_excerpt(text, start)}" for sign, text in (("-", before), ("+", now)) if text]
-
-
-def _excerpt(text: str, start: int) -> str:
-    shown = one_line(text[start : start + _WIDTH])
-    return ("..." if start else "") + shown + ("..." if start + _WIDTH < len(text) else "")
-
-
-def failure_headline(
-    evaluation: Evaluation, shortfalls: Sequence[Shortfall], scenario: BaseScenario | None = None
-) -> str:
-    """What is wrong with an item, in a line: ``p 1 < 2: asks for Seat (known: window)``."""
-    cause, detail = uncounted_reason(evaluation)
-    if cause and not shortfalls:
-        whose = cause if cause == "lost" else f"{cause} at fault"
-        return one_line(f"not scored, {whose}: {harmless(detail)}")
-    because = {s: short_line(_because(evaluation, s, scenario), _LONGEST_REASON) for s in shortfalls}
-    reasons = "; ".join(f"{shortfall}{text}" for shortfall, text in because.items())
-    return one_line(harmless(reasons))
+    return [
+        f"{sign} {excerpt(text, text[start:][:_WIDTH], _WIDTH)}"
+        for sign, text in (("-", before), ("+", now))
+        if text
+    ]
 
 
 def failure_lines(
@@ -221,13 +209,7 @@ def _wrong(
             else f"{measure.names.title.lower()} {shortfall.score},"
             f" {'below' if measure.better == 'high' else 'above'} the required {shortfall.limit}"
         )
-        yield from error_lines(f"{wrong}{_because(evaluation, shortfall, scenario)}", _LOW, width)
-
-
-def _because(evaluation: Evaluation, shortfall: Shortfall, scenario: BaseScenario | None) -> str:
-    verdict = next((v for v in evaluation.verdicts if v.dimension == shortfall.dimension), None)
-    reason = "" if verdict is None else why(verdict, costs_of(verdict), scenario)
-    return f": {reason}" if reason else ""
+        yield from error_lines(f"{wrong}{because_of(evaluation, shortfall, scenario)}", _LOW, width)
 
 
 def _who(evaluation: Evaluation, scenario: BaseScenario, width: int) -> Iterator[str]:

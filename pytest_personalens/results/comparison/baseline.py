@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -147,19 +148,12 @@ class Baseline(Frozen):
         for name in ("provenance", "side_by_side"):
             if data[name] is None:
                 del data[name]
-        lines = [
-            json.dumps({k: v for k, v in entry.items() if v not in ("", {}, None)}, ensure_ascii=False)
-            for entry in entries
-        ]
-        said = [
-            f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(messages, ensure_ascii=False)}"
-            for name, messages in dialogues.items()
-        ]
-        parts = [
-            json.dumps(data, indent=1, ensure_ascii=False)[:-2],
-            ' "entries": [\n  ' + ",\n  ".join(lines) + "\n ]",
-            *([' "dialogues": {\n  ' + ",\n  ".join(said) + "\n }"] if said else ()),
-        ]
+        line = partial(json.dumps, ensure_ascii=False)
+        lines = [line({k: v for k, v in entry.items() if v not in ("", {}, None)}) for entry in entries]
+        said = [f"{line(name)}: {line(messages)}" for name, messages in dialogues.items()]
+        parts = [line(data, indent=1)[:-2], ' "entries": [\n  ' + ",\n  ".join(lines) + "\n ]"]
+        if said:
+            parts.append(' "dialogues": {\n  ' + ",\n  ".join(said) + "\n }")
         return ",\n".join(parts) + "\n}\n"
 
 
@@ -171,37 +165,33 @@ def baseline_of(results: Results, *, for_file: bool = False) -> Baseline:
     if not any(item.evaluation.scored for item in results.own):
         raise SpecError("no item of the run could be scored", code="PL106")
     terms = terms_of(results)
-    items = sorted(results.own, key=lambda item: (*item.key, item.trial))
-    entries = tuple(_entry(item, terms) for item in items)
     foreign = {name for name, scenario in results.scenarios.items() if for_file and scenario.unrecorded}
+    entries, dialogues = list[Entry](), dict[str, tuple[Message, ...]]()
+    for item in sorted(results.own, key=lambda item: (*item.key, item.trial)):
+        evaluation, (user, task, test) = item.evaluation, item.key
+        verdicts, setup = evaluation.verdicts if evaluation.scored else (), setup_of_item(item)
+        entry = Entry(
+            scenario=evaluation.scenario,
+            user=user,
+            task=task,
+            test=test,
+            trial=item.trial,
+            scores=scores_in(verdicts),
+            cause=evaluation.cause,
+            content=item.content,
+            setup={what: value for what, value in setup.items() if value != terms.setup.get(what)},
+            reasons=codes_in(verdicts),
+            latency=mean_time(item),
+        )
+        entries.append(entry)
+        if entry.scores and entry.scenario not in foreign:
+            dialogues[entry.name] = evaluation.dialogue.messages
     return Baseline(
         provenance=results.provenance,
         terms=terms,
         side_by_side=results.latency.side_by_side if results.latency is not None else None,
-        entries=entries,
-        dialogues={
-            entry.name: item.evaluation.dialogue.messages
-            for entry, item in zip(entries, items, strict=True)
-            if entry.scores and entry.scenario not in foreign
-        },
-    )
-
-
-def _entry(item: Item, terms: ComparisonTerms) -> Entry:
-    evaluation, (user, task, test) = item.evaluation, item.key
-    verdicts = evaluation.verdicts if evaluation.scored else ()
-    return Entry(
-        scenario=evaluation.scenario,
-        user=user,
-        task=task,
-        test=test,
-        trial=item.trial,
-        scores=scores_in(verdicts),
-        cause=evaluation.cause,
-        content=item.content,
-        setup={what: value for what, value in setup_of_item(item).items() if value != terms.setup.get(what)},
-        reasons=codes_in(verdicts),
-        latency=mean_time(item),
+        entries=tuple(entries),
+        dialogues=dialogues,
     )
 
 

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections import defaultdict
 from fractions import Fraction
+from math import comb, sqrt
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.judging.metric import total
-from pytest_personalens.results.means import answers_of, by_user, pair_means, scores_of, user_sums
-from pytest_personalens.results.stats.intervals import mean_interval, pass_hat, spread
+from pytest_personalens.core.judging.measure import total
+from pytest_personalens.results.means import (
+    answers_of,
+    by_kind,
+    by_user,
+    group,
+    pair_means,
+    scores_of,
+    user_sums,
+)
+from pytest_personalens.results.stats.intervals import mean_interval
 from pytest_personalens.results.stats.paired import flip_interval, sign_flip
 from pytest_personalens.results.stats.resampling import bootstrap_of_sums, swap_of_sums
-from pytest_personalens.results.summarize import by_kind, group
 from pytest_personalens.results.values.figures import ControlFigures, PairedChange, Trials
 from pytest_personalens.results.values.item import Item
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from pytest_personalens.core.judging.measure import Measure
-    from pytest_personalens.core.judging.metric import Metric, Row
+    from pytest_personalens.core.judging.measure import Measure, Metric, Row
     from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.means import Key, Pairs
 
@@ -40,14 +47,14 @@ def compare_pairs(
     """
     changes, span = changes_in(pairs), measure.span
     every = [change for of_user in changes for change in of_user]
-    better = gains(changes, measure)
-    totals = [sum(of_user, Fraction()) for of_user in better]
-    p = sign_flip([-total for total in totals] if improving else totals)
+    # Positive where the change is the one that is tested for.
+    way = measure.sign if improving else -measure.sign
+    tested = [[way * change for change in of_user] for of_user in changes]
+    p = sign_flip([-sum(of_user, Fraction()) for of_user in tested])
     ends = mean_interval(changes, None if span is None else -span, span, grid=measure.grid)
-    tested = better if improving else [[-gain for gain in of_user] for of_user in better]
     if (found := flip_interval(tested, p, outside)) is not None:
         # By the same test as p, so that they never contradict each other.
-        ends = found if improving == (measure.sign > 0) else (-found[1], -found[0])
+        ends = found if way > 0 else (-found[1], -found[0])
     low, high = ends or (None, None)
     return PairedChange(
         dimension=measure,
@@ -67,11 +74,6 @@ def compare_pairs(
 def changes_in(pairs: Pairs) -> list[list[Fraction]]:
     """Return after - before of each user's scenarios."""
     return by_user({scenario: after - before for scenario, (before, after) in pairs.items()})
-
-
-def gains(changes: Sequence[Sequence[Fraction]], dimension: Measure) -> list[list[Fraction]]:
-    """Return the changes with positive numbers for improvements."""
-    return [[dimension.sign * change for change in of_user] for of_user in changes]
 
 
 def controls_of(items: Sequence[Item], suite: Suite) -> tuple[ControlFigures, ...]:
@@ -121,24 +123,22 @@ def gain_of(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gai
         return None if change is None else Gain(*change.gain, change.pairs, change.users, change.p)
     of, sign = metric.of, 1 if metric.better == "high" else -1
     assert of is not None
-    sides = answers_of(metric, control), answers_of(metric, own)
-    both = {
-        key: list(zip(sides[0][key], sides[1][key], strict=False))
-        for key in sorted(sides[0].keys() & sides[1])
-    }
+    was, is_now = answers_of(metric, control), answers_of(metric, own)
+    both = {key: list(zip(was[key], is_now[key], strict=False)) for key in sorted(was.keys() & is_now)}
     users = [[pair for of_scenario in user for pair in of_scenario] for user in by_user(both)]
     before, after = (user_sums(of, [[pair[side] for pair in pairs] for pairs in users]) for side in (0, 1))
     width = len(before[0]) if before else 0
 
     def gain(sums: Row) -> float | None:
-        was, is_now = of.figure(of.used(sums[:width])), of.figure(of.used(sums[width:]))
-        return None if was is None or is_now is None else sign * (is_now - was)
+        then, now = of.figure(of.used(sums[:width])), of.figure(of.used(sums[width:]))
+        return None if then is None or now is None else sign * (now - then)
 
     rows = [b + a for b, a in zip(before, after, strict=True)]
     value = gain(total(rows)) if rows else None
     if value is None:
         return None
-    p = swap_of_sums([(of.used(b), of.used(a)) for b, a in zip(before, after, strict=True)], of.figure, sign)
+    sides = sorted((of.used(b), of.used(a)) for b, a in zip(before, after, strict=True))
+    p = swap_of_sums(tuple(sides), of.figure, sign)
     low, high = bootstrap_of_sums(rows, gain, p) or (None, None)
     return Gain(value, low, high, len({key[:2] for key in both}), len(users), p)
 
@@ -152,11 +152,44 @@ def passes_of(items: Sequence[Item]) -> dict[Key, tuple[int, int]]:
     return {key: (sum(passed), len(passed)) for key, passed in outcomes.items()}
 
 
+def pass_share(passed: int, trials: int, k: int) -> float:
+    """Return the share of choices of `k` trials in which all passed, of at least k `trials`: 0 to 1."""
+    return comb(passed, k) / comb(trials, k)
+
+
+def pass_hat(counts: Iterable[tuple[int, int]], k: int) -> float | None:
+    """Return pass^k, the mean probability that `k` trials all pass, 0 to 1 (tau-bench, Yao et al. 2024).
+
+    `counts` holds (passed, trials) of each scenario. The estimate takes k of a scenario's trials in every
+    possible way, which makes it unbiased. Scenarios with fewer than k trials are left out; None if no
+    scenario is left.
+
+    >>> pass_hat([(3, 4), (4, 4)], 2)
+    0.75
+    """
+    shares = [pass_share(passed, trials, k) for passed, trials in counts if trials >= k]
+    return fmean(shares) if shares else None
+
+
+def spread(scores: Iterable[Sequence[float | Fraction]]) -> float | None:
+    """Return the pooled standard deviation of a score within scenarios, in steps of the scale.
+
+    `scores` holds the scores of the trials of each scenario. Scenarios with fewer than two scores are left
+    out; None if no scenario is left.
+
+    >>> spread([[3, 4], [2, 2]])
+    0.5
+    """
+    groups = [group for group in scores if len(group) > 1]
+    squares = sum((score - fmean(group)) ** 2 for group in groups for score in group)
+    return sqrt(squares / sum(len(group) - 1 for group in groups)) if groups else None
+
+
 def trials_of(items: Sequence[Item], count: int, suite: Suite) -> Trials:
     """Return the results of `count` trials of each scenario."""
-    passes = list(passes_of(items).values())
+    passes = passes_of(items).values()
     means = [pass_hat(passes, k) for k in range(1, count + 1)]
-    spreads = {measure: spread(list(scores_of(items, measure).values())) for measure in suite.gated}
+    spreads = {measure: spread(scores_of(items, measure).values()) for measure in suite.gated}
     return Trials(
         count=count,
         pass_k=tuple(None if mean is None else round(mean, 6) for mean in means),

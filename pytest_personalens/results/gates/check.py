@@ -1,15 +1,14 @@
-"""Decides the gates of a run: each is a question, whose class answers it from the results."""
+"""Decides the gates of a run: a table says of each metric how the results answer its gate."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.measure import get_measure
-from pytest_personalens.core.judging.metric import Metric
+from pytest_personalens.core.judging.measure import Metric, get_measure
 from pytest_personalens.core.options.gate import (
     CRITERION_GATE,
     LATENCY_P95,
@@ -21,8 +20,7 @@ from pytest_personalens.core.options.gate import (
     control_of,
     parse_gate_name,
 )
-from pytest_personalens.results.comparison.pairs import gain_of, passes_of
-from pytest_personalens.results.gates.corrected import corrected_gate
+from pytest_personalens.results.comparison.pairs import gain_of, pass_hat, pass_share, passes_of
 from pytest_personalens.results.gates.since_baseline import drop_of, latency_regression, regression_gates
 from pytest_personalens.results.means import LEAST_USERS, by_user, figure_of, largest_gap, mean
 from pytest_personalens.results.reasons.reasons import (
@@ -31,8 +29,9 @@ from pytest_personalens.results.reasons.reasons import (
     limits_note,
     tells_limits,
 )
-from pytest_personalens.results.stats.intervals import interval, pass_hat, pass_share
-from pytest_personalens.results.values.figures import Gate
+from pytest_personalens.results.stats.intervals import interval
+from pytest_personalens.results.values.calibration import correct, labels_to_decide
+from pytest_personalens.results.values.figures import Gate, GateKind
 from pytest_personalens.results.values.item import SHORTEST, members, quantile, times_of
 from pytest_personalens.results.wording import (
     NO_INTERVAL,
@@ -52,28 +51,42 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.results.means import Estimate
+    from pytest_personalens.results.values.calibration import Calibration
     from pytest_personalens.results.values.figures import Drift
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
 #: A lift with a larger one-sided p may be chance.
 _LEVEL: Final = 0.05
+_NO_BETTER: Final = (
+    "its judge tells completed tasks from failed ones no better than chance, by its labels: no rate can be"
+    " corrected"
+)
 
 
 class Check:
     """A gate's question to a run, whose `items` are those of the gate's group.
 
-    `least` is the share of items that must be scored.
+    `metric` is that of the suite which the gate holds against its limit, if it does, and `read` are the items
+    that it is computed from. `least` is the share of items that must be scored.
     """
-
-    kind: ClassVar[Literal["floor", "valid", "lift", "drop", "gap"]] = "floor"
 
     def __init__(self, results: Results, floor: GateExpression, least: float) -> None:
         self.results, self.floor, self.least, self.suite = results, floor, least, results.of_suite
         self.items = members(results.own, floor.group)
+        self.metric = self.suite.metric(floor.figure)
+        self.measure = self.metric.measure if self.metric is not None else None
+        self.read = _read_in(self.metric, self.items)
+        name = "pass^k" if floor.metric.startswith("pass^") else floor.metric
+        self.kind, self.ask = _KINDS.get(name, ("floor", _figure))
 
     def decide(self) -> Gate:
-        raise NotImplementedError
+        if self.floor.group and not self.items:
+            return self.gate(f"no {self.suite.item} of {self.floor.group} is in this sample")
+        scores = self.kind == "floor" and self.floor.metric != LATENCY_P95
+        if scores and (few := self._too_few()):
+            return self.gate(few)
+        return self.ask(self)
 
     def gate(self, message: str, value: float | None = None, *, passed: bool = False, **ends: Any) -> Gate:
         """Return the gate, with the `ends` low and high of its interval; without a value it failed."""
@@ -104,34 +117,28 @@ class Check:
         message = f"{label} {measured} ({between}) {way} {least} {basis}{note if passed else ''}"
         return self.gate(message, value, passed=passed, low=low, high=high)
 
-    def metric(self, name: str) -> Metric:
-        """Return the metric of the suite that `read_gate` accepted."""
-        found = self.suite.metric(name)
-        assert found is not None
-        return found
+    def few(self, number: int, total: int, what: str) -> str:
+        """Return ``only 7 of 10 scenarios were WHAT; the floor is 90%``."""
+        were = "was" if number == 1 else "were"
+        return f"only {number} of {count(total, self.suite.item)} {were} {what}; {share_text(self.least)}"
 
-    def too_few(self) -> str:
+    def asked(self) -> int:
+        """Return the number of items for the metric, with those without a result."""
+        results, group = self.results, self.floor.group
+        groups = (group,) if group else self.metric.read_in if self.metric is not None else ()
+        if not groups:
+            return results.expected - sum(self.measure in i.evaluation.not_judged for i in results.own)
+        return len(self.read) + sum(results.missing_by_group.get(name, 0) for name in groups)
+
+    def _too_few(self) -> str:
         """Return why the gate cannot be decided, because too few of its items could be scored, or ""."""
-        metric = self.suite.metric(self.floor.figure)
-        measure = metric.measure if metric is not None else None
-        scored = sum(i.evaluation.gives(measure) for i in _read_in(metric, self.items))
-        total = self.asked(metric)
+        scored, total = sum(i.evaluation.gives(self.measure) for i in self.read), self.asked()
         if not scored and (not self.floor.group or not total):
             return ""  # the gate itself gives a better message
         if round(scored / total, 6) >= self.least:
             return ""
-        its = "its " if self.floor.group or (metric is not None and metric.read_in) else ""
+        its = "its " if self.floor.group or (self.metric is not None and self.metric.read_in) else ""
         return f"only {scored} of {its}{count(total, 'item')} could be scored; {share_text(self.least)}"
-
-    def asked(self, metric: Metric | None) -> int:
-        """Return the number of items for a metric, with those without a result."""
-        results, group = self.results, self.floor.group
-        groups = (group,) if group else metric.read_in if metric is not None else ()
-        if not groups:
-            measure = metric.measure if metric is not None else None
-            return results.expected - sum(measure in i.evaluation.not_judged for i in results.own)
-        missing = sum(results.missing_by_group.get(name, 0) for name in groups)
-        return len(_read_in(metric, self.items)) + missing
 
 
 def _read_in(metric: Metric | None, items: Sequence[Item]) -> list[Item]:
@@ -144,130 +151,132 @@ def _read_in(metric: Metric | None, items: Sequence[Item]) -> list[Item]:
     return [i for i, e in of_kinds if measure is None or not e.gives(measure) or e.score(measure) is not None]
 
 
-class FigureCheck(Check):
-    """The gate on a metric, such as TCR or the mean of P."""
-
-    def decide(self) -> Gate:
-        if few := self.too_few():
-            return self.gate(few)
-        results, floor = self.results, self.floor
-        if floor.metric == CRITERION_GATE and self.suite.metric(floor.figure) is None:
-            names = ", ".join(get_measure(name).short for name in results.criteria) or "none"
-            return self.gate(f"no test of this run has a criterion of that name; known: {names}")
-        metric = self.metric(floor.figure)
-        items = _read_in(metric, self.items)
-        estimate = figure_of(metric, items)
-        if estimate.value is None:
-            return self.gate(f"{metric.label}: {self._why_no_value(metric, estimate)}")
-        if metric.measure == Dimension.TASK_COMPLETION and results.calibration is not None:
-            return corrected_gate(floor, estimate, results.calibration, self.suite.item)
-        basis = over(estimate.scenarios, estimate.users, self.suite.item)
-        if without := len(self._not_judged(metric)):
-            basis += f", of {without + len(items)} that were run"
-        if metric.measure == Dimension.INTRUSIONS and (kinds := intrusion_kinds(items)):
-            basis += f": {kinds}"
-        ends, luck = (estimate.low, estimate.high), ""
-        if (worst := metric.measure.worst if metric.measure is not None else None) is not None:
-            total = self.asked(metric)
-            unscored = total - estimate.dialogues
-            least = (estimate.value * estimate.dialogues + worst * unscored) / total
-            if not floor.passes(round(least, 6)):  # those without a score may be exactly the bad ones
-                end = "lowest" if metric.better == "high" else "highest"
-                luck = f"; it would be {least:.2f} if the {unscored} without a score had the {end}"
-        return self.against(estimate.value, ends, metric.label, basis, luck)
-
-    def _why_no_value(self, metric: Metric, estimate: Estimate) -> str:
+def _figure(check: Check) -> Gate:
+    """Decide the gate on a metric of the suite, such as TCR or the mean of P."""
+    results, floor, item, metric = check.results, check.floor, check.suite.item, check.metric
+    if metric is None:  # only a criterion that no test of the run has; `read_gate` accepts no other name
+        assert floor.metric == CRITERION_GATE
+        names = ", ".join(get_measure(name).short for name in results.criteria) or "none"
+        return check.gate(f"no test of this run has a criterion of that name; known: {names}")
+    of_items = (i.evaluation.not_judged.get(check.measure) for i in check.items if check.measure is not None)
+    unread = [why for why in of_items if why is not None]
+    estimate = figure_of(metric, check.read)
+    if estimate.value is None:
+        why = "no item could be scored"
         if estimate.dialogues:
-            return metric.undecided
-        if reasons := self._not_judged(metric):
-            return reasons[0]
-        if _read_in(metric, self.items) or not metric.read_in:
-            return "no item could be scored"
-        among = self.floor.group or " or ".join(metric.read_in)
-        return f"no {self.suite.item} of {among} in this sample counts for it"
-
-    def _not_judged(self, metric: Metric) -> list[str]:
-        """Return why items have no reading of the metric, of those that the judge does not judge."""
-        if metric.measure is None:
-            return []
-        reasons = (i.evaluation.not_judged.get(metric.measure) for i in self.items)
-        return [why for why in reasons if why is not None]
-
-
-class PassCheck(Check):
-    """The gate on pass^k, the chance that a scenario passes in k of k trials."""
-
-    def decide(self) -> Gate:
-        if few := self.too_few():
-            return self.gate(few)
-        k, item = int(self.floor.metric.removeprefix("pass^")), self.suite.item
-        passes, scenarios = passes_of(self.items), len({i.key for i in self.items})
-        shares = by_user({key: pass_share(*of_key, k) for key, of_key in passes.items() if of_key[1] >= k})
-        value, used = pass_hat(list(passes.values()), k), sum(map(len, shares))
-        label = f"chance of passing {k} times of {k}"
-        if value is None:
-            return self.gate(f"no {item} was scored in {count(k, 'trial')}")
-        if used < self.least * scenarios:
-            some = (
-                f"only {used} of {count(scenarios, item)} {'was' if used == 1 else 'were'} scored {k} times"
-            )
-            return self.gate(f"{label}: {some}; {share_text(self.least)}")
-        return self.against(value, interval(shares, 0, 1), label, over(used, len(shares), item))
+            why = metric.undecided
+        elif unread:
+            why = unread[0]
+        elif not check.read and metric.read_in:
+            among = floor.group or " or ".join(metric.read_in)
+            why = f"no {item} of {among} in this sample counts for it"
+        return check.gate(f"{metric.label}: {why}")
+    if check.measure == Dimension.TASK_COMPLETION and results.calibration is not None:
+        return _corrected(check, estimate, results.calibration)
+    basis, luck = over(estimate.scenarios, estimate.users, item), ""
+    if unread:
+        basis += f", of {len(unread) + len(check.read)} that were run"
+    if check.measure == Dimension.INTRUSIONS and (kinds := intrusion_kinds(check.read)):
+        basis += f": {kinds}"
+    if check.measure is not None and (worst := check.measure.worst) is not None:
+        unscored = (total := check.asked()) - estimate.dialogues
+        least = (estimate.value * estimate.dialogues + worst * unscored) / total
+        if not floor.passes(round(least, 6)):  # those without a score may be exactly the bad ones
+            end = "lowest" if metric.better == "high" else "highest"
+            luck = f"; it would be {least:.2f} if the {unscored} without a score had the {end}"
+    return check.against(estimate.value, (estimate.low, estimate.high), metric.label, basis, luck)
 
 
-class LiftCheck(Check):
-    """The gate on the lift over a control."""
-
-    kind = "lift"
-
-    def decide(self) -> Gate:
-        results, suite, floor = self.results, self.suite, self.floor
-        control = control_of(floor, suite, results.settings.get("control") or ())
-        if floor.of:
-            metric = self.metric(floor.of)
-            what = metric.label
-        else:
-            assert suite.lift is not None  # `read_gate` accepted it for this suite
-            metric, what = Metric.mean("lift", suite.lift[0]), suite.lift[0].names.title.lower()
-        items = _read_in(metric, members(results.items, floor.group))
-        gain = gain_of(
-            metric, [i for i in items if i.control == control], [i for i in items if not i.control]
-        )
-        label = f"lift of {what} over the control {suite.control_word(control or '')}"
-        scenarios = len({i.scenario_key for i in items})
-        if gain is not None and gain.pairs >= self.least * scenarios:
-            basis = f"{over(gain.pairs, gain.users, suite.item)}, {p_text(gain.p)}"
-            doubt = "; not significant" if gain.p > _LEVEL else ""
-            return self.against(gain.value, (gain.low, gain.high), label, basis, doubt)
-        some, limit = f"no {suite.item} was", ""
-        if gain is not None:
-            were = "was" if gain.pairs == 1 else "were"
-            some = f"only {gain.pairs} of {count(scenarios, suite.item)} {were}"
-            limit = f"; {share_text(self.least)}"
-        message = f"{label}: {some} scored both with and without its context{limit}"
-        skipped = {*results.skipped} & {*results.of_controls}
-        if here := sum(f"+{control}" in nodeid.rpartition("[")[2] for nodeid in skipped):
-            message += f"; {here:,} skipped by your test: in a control, call evaluate() and return"
-        return self.gate(message)
+def _corrected(check: Check, estimate: Estimate, calibration: Calibration) -> Gate:
+    """Decide the gate on the corrected rate, which only an interval on one side of the floor decides."""
+    assert estimate.value is not None
+    limit, item = check.floor.limit, check.suite.item
+    given = estimate.value, estimate.users, calibration.sensitivity, calibration.specificity
+    found, read = correct(*given), f"task completion rate as read {estimate.value:.2f}"
+    if found is None:
+        return check.gate(f"{read}: {_NO_BETTER}")
+    value, low, high = (round(x, 6) for x in found)
+    figure, floor = apart(value, limit)
+    basis = over(estimate.scenarios, estimate.users, item)
+    text = f"{read}, corrected {figure} ({ends_text(low, high)}) {basis}; the floor is {floor}"
+    if inconclusive := low < limit <= high:
+        more = labels_to_decide(*given, limit)
+        advice = f"no number of labels would decide over {count(estimate.scenarios, item)}: draw more"
+        if more is not None:
+            advice = f"about {more:,} more labels would decide"
+        text += f", within the interval: {advice}"
+    return check.gate(text, value, passed=low >= limit, low=low, high=high, inconclusive=inconclusive)
 
 
-class ValidCheck(Check):
-    """The gate on the share of what could be scored: of an item, the readings that the judge gave."""
+def corrected_note(results: Results) -> str:
+    """Return the rate as read and as corrected, with the interval and what it rests on, or ""."""
+    calibration, metric = results.calibration, results.of_suite.metric_for(Dimension.TASK_COMPLETION)
+    estimate = figure_of(metric, results.own) if calibration is not None and metric is not None else None
+    if calibration is None or estimate is None or estimate.value is None:
+        return ""
+    of_true, of_false = calibration.sensitivity, calibration.specificity
+    basis = (
+        f"sensitivity {of_true.share:.2f} over {of_true.of}, specificity {of_false.share:.2f} over"
+        f" {of_false.of} labels"
+    )
+    found, read = correct(estimate.value, estimate.users, of_true, of_false), "TCR as read"
+    if found is None:
+        return f"{read} {estimate.value:.2f}: {_NO_BETTER} ({basis})"
+    ends = f"{found.value:.2f} (95 % {ends_text(found.low, found.high)}; {basis})"
+    return f"{read} {estimate.value:.2f}, corrected for the judge's errors {ends}"
 
-    kind = "valid"
 
-    def decide(self) -> Gate:
-        results, floor = self.results, self.floor
-        scored = sum(i.evaluation.scored for i in self.items)
-        missing = results.missing_by_group.get(floor.group, 0)
-        total = len(self.items) + missing if floor.group else results.expected
-        share = round(sum(i.evaluation.share for i in self.items) / total, 6) if total else 0.0
-        message = f"{scored} of {count(total, 'item')} could be scored"
-        if unread := unread_text(self.items, self.suite):
-            message += f", without {unread}"
-        if results.uncounted and not floor.group:
-            message += f" (not: {', '.join(f'{n} {cause}' for cause, n in results.uncounted.items())})"
-        return self.gate(f"{message}; {share_text(floor.limit)}", share, passed=share >= floor.limit)
+def _pass_hat(check: Check) -> Gate:
+    """Decide the gate on pass^k, the chance that a scenario passes in k of k trials."""
+    k, item = int(check.floor.metric.removeprefix("pass^")), check.suite.item
+    passes, scenarios = passes_of(check.items), len({i.key for i in check.items})
+    shares = by_user({key: pass_share(*of_key, k) for key, of_key in passes.items() if of_key[1] >= k})
+    value, used = pass_hat(passes.values(), k), sum(map(len, shares))
+    label = f"chance of passing {k} times of {k}"
+    if value is None:
+        return check.gate(f"no {item} was scored in {count(k, 'trial')}")
+    if used < check.least * scenarios:
+        return check.gate(f"{label}: {check.few(used, scenarios, f'scored {k} times')}")
+    return check.against(value, interval(shares, 0, 1), label, over(used, len(shares), item))
+
+
+def _lift(check: Check) -> Gate:
+    """Decide the gate on the lift over a control."""
+    results, suite, floor = check.results, check.suite, check.floor
+    control = control_of(floor, suite, results.settings.get("control") or ())
+    metric = suite.metric(floor.of)
+    what = metric.label if metric is not None else ""
+    if metric is None:
+        assert suite.lift is not None  # `read_gate` accepted it for this suite
+        metric, what = Metric.mean("lift", suite.lift[0]), suite.lift[0].names.title.lower()
+    items = _read_in(metric, members(results.items, floor.group))
+    gain = gain_of(metric, [i for i in items if i.control == control], [i for i in items if not i.control])
+    label = f"lift of {what} over the control {suite.control_word(control or '')}"
+    scenarios = len({i.scenario_key for i in items})
+    if gain is not None and gain.pairs >= check.least * scenarios:
+        basis = f"{over(gain.pairs, gain.users, suite.item)}, {p_text(gain.p)}"
+        doubt = "; not significant" if gain.p > _LEVEL else ""
+        return check.against(gain.value, (gain.low, gain.high), label, basis, doubt)
+    both = "scored both with and without its context"
+    few = f"no {suite.item} was {both}" if gain is None else check.few(gain.pairs, scenarios, both)
+    skipped = {*results.skipped} & {*results.of_controls}
+    if here := sum(f"+{control}" in nodeid.rpartition("[")[2] for nodeid in skipped):
+        few += f"; {here:,} skipped by your test: in a control, call evaluate() and return"
+    return check.gate(f"{label}: {few}")
+
+
+def _valid(check: Check) -> Gate:
+    """Decide the gate on the share of what could be scored: of an item, the readings that the judge gave."""
+    results, floor, items = check.results, check.floor, check.items
+    missing = results.missing_by_group.get(floor.group, 0)
+    total = len(items) + missing if floor.group else results.expected
+    share = round(sum(i.evaluation.share for i in items) / total, 6) if total else 0.0
+    message = f"{sum(i.evaluation.scored for i in items)} of {count(total, 'item')} could be scored"
+    if unread := unread_text(items, check.suite):
+        message += f", without {unread}"
+    if results.uncounted and not floor.group:
+        message += f" (not: {', '.join(f'{n} {cause}' for cause, n in results.uncounted.items())})"
+    return check.gate(f"{message}; {share_text(floor.limit)}", share, passed=share >= floor.limit)
 
 
 def _remains(item: Item) -> bool | None:
@@ -281,7 +290,7 @@ def _user_failed(item: Item) -> bool | None:
 
 
 #: Shares of scored dialogues: what is so in them, what is missing where none is known, and whether it is so.
-_SHARES: Final[dict[str, tuple[str, str, Callable[[Item], bool | None]]]] = {
+_SHARES: Final[Mapping[str, tuple[str, str, Callable[[Item], bool | None]]]] = {
     USER_FAULTS: (
         "with a fault of the user", "no user of this run was audited; run its tests again", _user_failed,
     ),
@@ -294,94 +303,76 @@ _SHARES: Final[dict[str, tuple[str, str, Callable[[Item], bool | None]]]] = {
 }  # fmt: skip
 
 
-class ShareCheck(Check):
-    """A gate on the share of dialogues in which something is so; those where it is not known do not count."""
-
-    def decide(self) -> Gate:
-        if few := self.too_few():
-            return self.gate(few)
-        what, unknown, holds = _SHARES[self.floor.metric]
-        label, limits = f"share of {self.suite.dialogue}s {what}", self.floor.metric == LIMITS_BROKEN
-        if limits and not tells_limits(self.results.own):
-            return self.gate(f"{label}: the judge of this run gives no reasons, so it tells no limit")
-        by_scenario = defaultdict[tuple[str, str], list[int]](list)
-        for item in self.items:
-            if (found := holds(item)) is not None:
-                by_scenario[item.scenario_key].append(found)
-        if not by_scenario:
-            return self.gate(f"{label}: {unknown}")
-        shares = by_user({key: mean(found) for key, found in by_scenario.items()})
-        value = fmean(share for of_user in shares for share in of_user)
-        basis = over(len(by_scenario), len(shares), self.suite.item)
-        note = limits_note(self.results) if limits and not self.floor.group else ""
-        return self.against(value, interval(shares, 0, 1), label, basis + (f"; it {note}" if note else ""))
+def _share(check: Check) -> Gate:
+    """Decide the gate on the share of dialogues in which something is so; unknown ones do not count."""
+    what, unknown, holds = _SHARES[check.floor.metric]
+    label, limits = f"share of {check.suite.dialogue}s {what}", check.floor.metric == LIMITS_BROKEN
+    if limits and not tells_limits(check.results.own):
+        return check.gate(f"{label}: the judge of this run gives no reasons, so it tells no limit")
+    by_scenario = defaultdict[tuple[str, ...], list[int]](list)
+    for item in check.items:
+        if (found := holds(item)) is not None:
+            by_scenario[item.scenario_key].append(found)
+    if not by_scenario:
+        return check.gate(f"{label}: {unknown}")
+    shares = by_user({key: mean(found) for key, found in by_scenario.items()})
+    value = fmean(share for of_user in shares for share in of_user)
+    basis = over(len(by_scenario), len(shares), check.suite.item)
+    note = limits_note(check.results) if limits and not check.floor.group else ""
+    return check.against(value, interval(shares, 0, 1), label, basis + (f"; it {note}" if note else ""))
 
 
-class GapCheck(Check):
-    """The gate on the largest gap between a group of users and the rest, in either direction."""
-
-    kind = "gap"
-
-    def decide(self) -> Gate:
-        floor, metric = self.floor, self.metric(self.floor.of)
-        assert metric.measure is not None  # `read_gate` accepted it
-        what = f"largest gap of {metric.label}"
-        largest = largest_gap(self.results.slices, metric.measure)
-        if largest is None:
-            few = f"no group and the rest have {LEAST_USERS} users each with tasks in common"
-            return self.gate(f"{what}: {few}; draw more scenarios")
-        group, figure = largest
-        assert figure.gap is not None and figure.p is not None
-        gap = round(abs(figure.gap), 6)
-        passed, (value, limit) = floor.passes(gap), apart(gap, floor.limit)
-        where = f"{group.demographic} {group.name} {signed(figure.gap)} against the rest"
-        test = p_text(figure.p, "two-sided") + ("" if figure.significant else ", which may be chance")
-        over_tasks = f"{value} {'<=' if passed else '>'} {limit} over {count(figure.tasks, 'task')}"
-        return self.gate(f"{what} {over_tasks}: {where}, {test}", gap, passed=passed)
+def _gap(check: Check) -> Gate:
+    """Decide the gate on the largest gap between a group of users and the rest, in either direction."""
+    floor, metric = check.floor, check.suite.metric(check.floor.of)
+    assert metric is not None and metric.measure is not None  # `read_gate` accepted it
+    what = f"largest gap of {metric.label}"
+    largest = largest_gap(check.results.slices, metric.measure)
+    if largest is None:
+        few = f"no group and the rest have {LEAST_USERS} users each with tasks in common"
+        return check.gate(f"{what}: {few}; draw more scenarios")
+    group, figure = largest
+    assert figure.gap is not None and figure.p is not None
+    gap = round(abs(figure.gap), 6)
+    passed, (value, limit) = floor.passes(gap), apart(gap, floor.limit)
+    where = f"{group.demographic} {group.name} {signed(figure.gap)} against the rest"
+    test = p_text(figure.p, "two-sided") + ("" if figure.significant else ", which may be chance")
+    over_tasks = f"{value} {'<=' if passed else '>'} {limit} over {count(figure.tasks, 'task')}"
+    return check.gate(f"{what} {over_tasks}: {where}, {test}", gap, passed=passed)
 
 
-class DropCheck(Check):
-    """The gate that passes only if a drop from the baseline larger than its limit is excluded."""
-
-    kind = "drop"
-
-    def decide(self) -> Gate:
-        largest, message = drop_of(self.results, self.floor, self.least)
-        return self.gate(message, largest, passed=largest is not None and self.floor.passes(largest))
+def _drop(check: Check) -> Gate:
+    """Decide the gate that passes only if a drop from the baseline larger than its limit is excluded."""
+    largest, message = drop_of(check.results, check.floor, check.least)
+    return check.gate(message, largest, passed=largest is not None and check.floor.passes(largest))
 
 
-class LatencyCheck(Check):
-    """The gate on the time that 95 % of the replies do not exceed, in seconds."""
-
-    def decide(self) -> Gate:
-        times = times_of(self.items)
-        p95, label = quantile(times, 0.95), "time that 95 % of the replies do not exceed"
-        if p95 is None:
-            return self.gate(f"{label}: no reply was timed; replayed and stored ones have no time")
-        passed, latency = self.floor.passes(p95), self.results.latency
-        value = f"{p95:.1f} s" if p95 >= SHORTEST else f"under {SHORTEST:g} s"
-        side = side_text(latency.side_by_side if latency is not None else 1)
-        basis = f"over {replies_text(len(times))}, {side}"
-        way = "<=" if passed else ">"
-        return self.gate(f"{label} {value} {way} {self.floor.limit:g} s {basis}", p95, passed=passed)
+def _latency(check: Check) -> Gate:
+    """Decide the gate on the time that 95 % of the replies do not exceed, in seconds."""
+    times = times_of(check.items)
+    p95, label = quantile(times, 0.95), "time that 95 % of the replies do not exceed"
+    if p95 is None:
+        return check.gate(f"{label}: no reply was timed; replayed and stored ones have no time")
+    passed, latency = check.floor.passes(p95), check.results.latency
+    value = f"{p95:.1f} s" if p95 >= SHORTEST else f"under {SHORTEST:g} s"
+    side = side_text(latency.side_by_side if latency is not None else 1)
+    basis = f"over {replies_text(len(times))}, {side}"
+    way = "<=" if passed else ">"
+    return check.gate(f"{label} {value} {way} {check.floor.limit:g} s {basis}", p95, passed=passed)
 
 
-_CHECKS: Final[dict[str, Callable[[Results, GateExpression, float], Check]]] = {
-    "valid": ValidCheck,
-    "lift": LiftCheck,
-    "drop": DropCheck,
-    "gap": GapCheck,
-    LATENCY_P95: LatencyCheck,
-    **dict.fromkeys(_SHARES, ShareCheck),
+#: Metric -> the kind of its gates, and how they are decided; any other metric is a figure of the suite.
+_KINDS: Final[Mapping[str, tuple[GateKind, Callable[[Check], Gate]]]] = {
+    "valid": ("valid", _valid),
+    "lift": ("lift", _lift),
+    "drop": ("drop", _drop),
+    "gap": ("gap", _gap),
+    "pass^k": ("floor", _pass_hat),
+    LATENCY_P95: ("floor", _latency),
+    USER_FAULTS: ("floor", _share),
+    LIMITS_BROKEN: ("floor", _share),
+    RESIDUE: ("floor", _share),
 }
-
-
-def _decided(results: Results, floor: GateExpression, least: float) -> Gate:
-    other = PassCheck if floor.metric.startswith("pass^") else FigureCheck
-    check = _CHECKS.get(floor.metric, other)(results, floor, least)
-    if floor.group and not check.items:
-        return check.gate(f"no {results.of_suite.item} of {floor.group} is in this sample")
-    return check.decide()
 
 
 def check_gates(
@@ -397,7 +388,7 @@ def check_gates(
     shares = [floor for floor in floors if floor.metric == "valid"]
     least = {"": VALID_FLOOR, **{floor.group: floor.limit for floor in shares}}
     gates = [
-        _decided(results, floor, least.get(floor.group, least[""]))
+        Check(results, floor, least.get(floor.group, least[""])).decide()
         for floor in floors
         # A run that replaces its baseline is compared with none.
         if floor.metric != "valid" and (floor.metric != "drop" or results.comparison is not None)
@@ -407,7 +398,7 @@ def check_gates(
         gates.append(slower)
     if (gates or shares or measured) and all(floor.group for floor in shares):
         shares.append(GateExpression("", "valid", VALID_FLOOR))
-    return (*gates, *(_decided(results, floor, least[""]) for floor in shares))
+    return (*gates, *(Check(results, floor, least[""]).decide() for floor in shares))
 
 
 def check_again(results: Results, gate: Gate) -> Gate:
@@ -418,12 +409,11 @@ def check_again(results: Results, gate: Gate) -> Gate:
         return gate
     shares = {other.name.rpartition(": ")[0]: other.limit for other in results.gates if other.kind == "valid"}
     whole = shares.get("", VALID_FLOOR)
-    if gate.name == "regression: latency":
-        return latency_regression(results) or gate
     if gate.kind == "regression":
-        return next((again for again in regression_gates(results, whole) if again.name == gate.name), gate)
+        decided = (*regression_gates(results, whole), latency_regression(results))
+        return next((again for again in decided if again is not None and again.name == gate.name), gate)
     floor = parse_gate_name(gate.name, gate.limit, gate.direction)
-    return _decided(results, floor, shares.get(floor.group, whole))
+    return Check(results, floor, shares.get(floor.group, whole)).decide()
 
 
 def judge_gate(drift: Drift) -> Gate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.options.gate import measure_of
 from pytest_personalens.results.values.figures import Gate
@@ -34,34 +34,34 @@ def regression_gates(results: Results, min_valid: float) -> Iterator[Gate]:
     if comparison is None:
         return
 
-    def undecided(name: str, message: str) -> Gate:
-        return Gate(name=name, kind="regression", value=None, limit=0.0, passed=False, message=message)
+    def gate(name: str, message: str, value: float | None = None, limit: float = 0.0, **more: Any) -> Gate:
+        own = {"passed": False, **more}
+        name = f"regression: {name}".removesuffix(": ")
+        return Gate(name=name, kind="regression", value=value, limit=limit, message=message, **own)
 
     if problem := _nothing_to_compare(comparison, min_valid, suite):
-        yield undecided("regression", problem)
+        yield gate("", problem)
     for dimension, when in comparison.one_sided.items():
         judged = "then and not now" if when == "then" else "now and not then"
-        message = f"{dimension.short} was judged {judged}: nothing to compare"
-        yield undecided(f"regression: {suite.metric_of(dimension)}", message)
+        name = suite.metric_of(dimension)
+        yield gate(name, f"{dimension.short} was judged {judged}: nothing to compare")
     for d in comparison.differences:
         if not d.gated:
             continue
-        kind = f"{d.kind}: " if d.kind else ""
-        name = f"regression: {kind}{suite.metric_of(d.dimension)}"
+        name = f"{d.kind}: " * bool(d.kind) + suite.metric_of(d.dimension)
         if few := _too_few_pairs(d, d.dimension.short, min_valid, suite):
-            yield undecided(name, few)
-        else:
-            yield Gate(
-                name=name,
-                kind="regression",
-                value=d.change,
-                limit=0.0 - d.dimension.sign * d.margin,
-                direction=">=" if d.dimension.better == "high" else "<=",
-                passed=d.decidable and not d.regressed,  # a gate that no drop can fail protects nothing
-                message=sentence(d, suite.item, comparison),
-                low=d.low,
-                high=d.high,
-            )
+            yield gate(name, few)
+            continue
+        yield gate(
+            name,
+            sentence(d, suite.item, comparison),
+            d.change,
+            0.0 - d.dimension.sign * d.margin,
+            direction=">=" if d.dimension.better == "high" else "<=",
+            passed=d.decidable and not d.regressed,  # a gate that no drop can fail protects nothing
+            low=d.low,
+            high=d.high,
+        )
 
 
 def drop_of(results: Results, floor: GateExpression, least: float) -> tuple[float | None, str]:
@@ -74,25 +74,22 @@ def drop_of(results: Results, floor: GateExpression, least: float) -> tuple[floa
     comparison, suite = results.comparison, results.of_suite
     assert comparison is not None
     measure = measure_of(floor, suite)
-    d = next((d for d in comparison.differences if d.dimension == measure), None)
+    d = next((d for d in comparison.differences if d.dimension == measure and not d.kind), None)
     problem = _nothing_to_compare(comparison, least, suite)
     if d is None:
         return None, problem or f"{floor.of} was not judged in both runs"
     if problem := problem or _too_few_pairs(d, floor.of, least, suite):
         return None, problem
-    return d.largest_drop, _drop_sentence(d, floor.limit, comparison.level, suite.item)
-
-
-def _drop_sentence(d: Difference, limit: float, level: float, item: str) -> str:
-    text = change_text(d, signed(d.change), item)
+    text = change_text(d, signed(d.change), suite.item)
     if d.largest_drop is None:
-        return f"{text}: too few users to exclude any drop"
-    sure = f"{100 * (1 - level):g} % sure"
+        return None, f"{text}: too few users to exclude any drop"
     # The drop is rounded up: what is said to be excluded is.
     largest = f"{-(-d.largest_drop * 100 // 1) / 100:.2f}"
-    if d.largest_drop <= limit:
-        return f"{text}: no drop larger than {largest} ({sure}); the gate allows {limit:g}"
-    return f"{text}: a drop of up to {largest} is not excluded ({sure}); the gate allows {limit:g}"
+    excluded = f"no drop larger than {largest}"
+    if d.largest_drop > floor.limit:
+        excluded = f"a drop of up to {largest} is not excluded"
+    sure = f"{100 * (1 - comparison.level):g} % sure"
+    return d.largest_drop, f"{text}: {excluded} ({sure}); the gate allows {floor.limit:g}"
 
 
 def _too_few_pairs(d: Difference, measure: str, least: float, suite: Suite) -> str:
@@ -142,14 +139,12 @@ def latency_regression(results: Results) -> Gate | None:
     change = results.comparison.latency if results.comparison is not None else None
     if change is None or change.before is None or change.after is None:
         return None
-    value, passed = round(change.after - change.before, 2), not change.slower
-    message, name = latency_change_text(change, results.of_suite.item), "regression: latency"
     return Gate(
-        name=name,
+        name="regression: latency",
         kind="regression",
-        value=value,
+        value=round(change.after - change.before, 2),
         limit=MARGIN,
         direction="<=",
-        passed=passed,
-        message=message,
+        passed=not change.slower,
+        message=latency_change_text(change, results.of_suite.item),
     )

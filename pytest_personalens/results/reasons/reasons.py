@@ -5,110 +5,22 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, get_args
 
-from pytest_personalens.core.dialogue.message import number_call_ids
-from pytest_personalens.core.judging.criteria import text_of
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.measure import get_measure
+from pytest_personalens.core.judging.measure import get_measure, text_of
 from pytest_personalens.core.judging.verdict import IntrusionCode
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.core.text.node_ids import within_file
-from pytest_personalens.results.values.item import Earlier, codes_in, scores_in
 from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from typing import Literal
 
-    from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.judging.evaluation import Evaluation
     from pytest_personalens.core.judging.measure import Measure, Score
     from pytest_personalens.core.judging.verdict import Reason, ReasonCode, Verdict
     from pytest_personalens.core.scenario import BaseScenario
-    from pytest_personalens.results.comparison.baseline import Baseline, Entry
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
-
-
-def attach_replayed(results: Results) -> Results:
-    """Return the results, where records hold other dialogues, with what the replayed ones were: as now.
-
-    Where all records are replayed, nothing is known of before.
-    """
-    if all(item.earlier is None for item in results.own):
-        return results
-
-    def attached(item: Item) -> Item:
-        if item.earlier is not None or item.record != "replayed" or not item.evaluation.scored:
-            return item
-        verdicts = item.evaluation.verdicts
-        earlier = Earlier(source="record", scores=scores_in(verdicts), reasons=codes_in(verdicts))
-        return item.model_copy(update={"earlier": earlier})
-
-    return results.model_copy(update={"items": tuple(map(attached, results.items))})
-
-
-def score_before(item: Item, measure: Measure) -> Score | None:
-    return None if item.earlier is None else item.earlier.scores.get(measure)
-
-
-def follow_moved_tests(baseline: Baseline, results: Results) -> Baseline:
-    """Return the baseline with tests that moved or were renamed under their names of this run.
-
-    A test moved if it is gone, one new test of the run has its name in another file, and the two have a
-    scenario in common. It was renamed if no new test has its name, and one that did not move has such a
-    scenario. Where several might be meant, none is.
-    """
-    then, now = _scenarios_by_test(baseline.entries), _scenarios_by_test(results.own)
-    gone, new, found = then.keys() - now.keys(), now.keys() - then.keys(), dict[str, str]()
-    for named_alike in (True, False):
-        pairs = [
-            (test, other)
-            for test in gone - found.keys()
-            for other in new - {*found.values()}
-            if then[test] & now[other] and (not named_alike or within_file(other) == within_file(test))
-        ]
-        meant = Counter(test for pair in pairs for test in pair)
-        found |= {test: other for test, other in pairs if meant[test] == meant[other] == 1}
-    if not found:
-        return baseline
-    entries = tuple(e.model_copy(update={"test": found.get(e.test, e.test)}) for e in baseline.entries)
-    names = {then.name: now.name for then, now in zip(baseline.entries, entries, strict=True)}
-    dialogues = {names[name]: messages for name, messages in baseline.dialogues.items()}
-    return baseline.model_copy(update={"entries": entries, "dialogues": dialogues})
-
-
-def _scenarios_by_test(asked: Iterable[Entry | Item]) -> dict[str, set[tuple[str, ...]]]:
-    scenarios: dict[str, set[tuple[str, ...]]] = {}
-    for one in asked:
-        *scenario, test = one.key
-        scenarios.setdefault(test, set()).add(tuple(scenario))
-    return scenarios
-
-
-def attach_earlier(results: Results, baseline: Baseline, *, scores: bool = True) -> Results:
-    """Return the results with what a baseline knows of their items.
-
-    What was said is a record's, where the baseline does not hold it. Runs that cannot be compared keep
-    nothing of the old `scores` and reasons.
-    """
-    then = {(*entry.key, entry.trial): entry for entry in baseline.entries if entry.scores}
-
-    def attached(item: Item) -> Item:
-        entry = then.get((*item.key, item.trial))
-        messages = () if item.earlier is None else item.earlier.messages
-        if entry is not None and entry.name in baseline.dialogues:
-            messages = _other_messages(item, baseline.dialogues[entry.name])
-        known = {} if entry is None or not scores else {"scores": entry.scores, "reasons": entry.reasons}
-        earlier = Earlier(source="baseline", messages=messages, **known)
-        return item.model_copy(update={"earlier": earlier})
-
-    items = tuple(item if item.control else attached(item) for item in results.items)
-    return results.model_copy(update={"items": items})
-
-
-def _other_messages(item: Item, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Return the messages, or none if they are what is said now."""
-    return () if number_call_ids(messages) == number_call_ids(item.evaluation.dialogue.messages) else messages
 
 
 #: What is counted: the judge's reasons, and "whole" where each part of a failed task is done.
@@ -144,6 +56,21 @@ def tell_owner(evaluation: Evaluation, other: BaseScenario) -> Evaluation:
     return evaluation.model_copy(update={"verdicts": tuple(verdicts)})
 
 
+def score_before(item: Item, measure: Measure) -> Score | None:
+    return None if item.earlier is None else item.earlier.scores.get(measure)
+
+
+def verdict_on(item: Item, measure: Measure) -> Verdict | None:
+    """Return the item's reading on a dimension; None where it is not scored."""
+    verdicts = item.evaluation.verdicts if item.evaluation.scored else ()
+    return next((verdict for verdict in verdicts if verdict.dimension == measure), None)
+
+
+def _readings(items: Iterable[Item], measure: Measure) -> list[tuple[Item, Verdict]]:
+    """Return the items that are scored on a dimension, each with its reading."""
+    return [(item, verdict) for item in items if (verdict := verdict_on(item, measure)) is not None]
+
+
 class ReasonCount(NamedTuple):
     """In how many dialogues a reason was given.
 
@@ -157,44 +84,34 @@ class ReasonCount(NamedTuple):
     scored: int
 
 
-def reason_counts(items: Sequence[Item], measure: Measure) -> tuple[ReasonCount, ...]:
+def reason_counts(items: Iterable[Item], measure: Measure) -> tuple[ReasonCount, ...]:
     """Return what speaks against a reading in scored items, if any dialogue has it, what grew most first."""
-    read = [(item, verdict) for item in items if (verdict := verdict_on(item, measure)) is not None]
-    scored, now = [item for item, _ in read], [counted_codes(verdict) for _, verdict in read]
-    then = [
-        None
-        if (earlier := item.earlier) is None or not earlier.scores
-        else _counted(earlier.reasons.get(measure, ()), measure, earlier.scores.get(measure))
-        for item in scored
-    ]
-    known = sum(codes is not None for codes in then)
-    dialogues = Counter(code for codes in now for code in codes)
-    changes = Counter[str]()
-    for codes, before in zip(now, then, strict=True):
-        if before is not None:
+    read, costs, known = _readings(items, measure), COSTS.get(measure, ()), 0
+    dialogues, changes = Counter[str](), Counter[str]()
+    for item, verdict in read:
+        dialogues.update(codes := counted_codes(verdict))
+        if (earlier := item.earlier) is not None and earlier.scores:
+            known += 1
             changes.update(codes)
-            changes.subtract(before)
-    costs = COSTS.get(measure, ())
+            changes.subtract(_counted(earlier.reasons.get(measure, ()), measure, earlier.scores.get(measure)))
     counts = [
-        ReasonCount(code, dialogues[code], changes[code] if known else None, known, len(scored))
+        ReasonCount(code, dialogues[code], changes[code] if known else None, known, len(read))
         for code in costs
         if dialogues[code]
     ]
     return tuple(sorted(counts, key=lambda r: (-(r.change or 0), -r.dialogues, costs.index(r.code))))
 
 
-def commonest_sentences(items: Sequence[Item], measure: Measure) -> list[tuple[str, int]]:
+def commonest_sentences(items: Iterable[Item], measure: Measure) -> tuple[tuple[str, int], ...]:
     """Return what the judge says of dialogues in the worse half of a scale, with how often, by frequency."""
-    verdicts = [verdict for item in items if (verdict := verdict_on(item, measure)) is not None]
-    said = Counter(verdict.justification for verdict in verdicts if _in_lower_half(verdict.score, measure))
-    return sorted(said.items(), key=lambda pair: (-pair[1], pair[0]))
-
-
-def _in_lower_half(score: Score, measure: Measure) -> bool:
-    if measure.low is None or measure.high is None:
-        return True
-    middle = (measure.low + measure.high) / 2
-    return not measure.is_worse(middle, score)
+    low, high = measure.low, measure.high
+    middle = None if low is None or high is None else (low + high) / 2
+    said = Counter(
+        verdict.justification
+        for _, verdict in _readings(items, measure)
+        if middle is None or not measure.is_worse(middle, verdict.score)
+    )
+    return tuple(sorted(said.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def counted_codes(verdict: Verdict) -> set[CountedCode]:
@@ -213,19 +130,13 @@ def costs_of(verdict: Verdict) -> list[Reason]:
     return [reason for reason in verdict.reasons if reason.code in costs]
 
 
-def verdict_on(item: Item, measure: Measure) -> Verdict | None:
-    """Return the item's reading on a dimension; None where it is not scored."""
-    verdicts = item.evaluation.verdicts if item.evaluation.scored else ()
-    return next((verdict for verdict in verdicts if verdict.dimension == measure), None)
-
-
 #: What an intrusion is of, in a list with numbers.
 KINDS_OF_INTRUSION: Final[Mapping[IntrusionCode, str]] = {
     code: code.replace("other-", "another ") for code in get_args(IntrusionCode)
 } | {"ethnicity": "ethnicity or origin", "work": "work or education"}
 
 
-def intrusion_kinds(items: Sequence[Item]) -> str:
+def intrusion_kinds(items: Iterable[Item]) -> str:
     """Return ``religion 18, health 9``: in how many dialogues what is said, the commonest first."""
     counts = sorted(reason_counts(items, Dimension.INTRUSIONS), key=lambda reason: -reason.dialogues)
     return ", ".join(f"{KINDS_OF_INTRUSION[r.code]} {r.dialogues}" for r in counts)  # type: ignore[index]
@@ -233,20 +144,19 @@ def intrusion_kinds(items: Sequence[Item]) -> str:
 
 def intrusions_note(results: Results) -> str:
     """Return in how many dialogues the assistant says what the task does not need, by kind, or ""."""
-    scores = [item.evaluation.score(Dimension.INTRUSIONS) for item in results.own if item.evaluation.scored]
-    if not any(scores):
+    read = [verdict.score for _, verdict in _readings(results.own, Dimension.INTRUSIONS)]
+    if not any(read):
         return ""
-    read = [score for score in scores if score is not None]
-    some = f"{sum(map(bool, read)):,} of {count(len(read), results.of_suite.dialogue)}"
-    kinds = intrusion_kinds(results.own)
-    return f"intrusions: {some} say of the user what the task does not need" + (f": {kinds}" if kinds else "")
+    some, kinds = sum(map(bool, read)), intrusion_kinds(results.own)
+    of = f"{some:,} of {count(len(read), results.of_suite.dialogue)}"
+    return f"intrusions: {of} say of the user what the task does not need" + (f": {kinds}" if kinds else "")
 
 
 def criteria_note(results: Results) -> str:
     """Return each criterion of the team's own with its text, and in how many dialogues it is met, or ""."""
     parts = []
     for measure in map(get_measure, results.criteria):
-        read = [v for item in results.own if (v := verdict_on(item, measure)) is not None]
+        read = [verdict for _, verdict in _readings(results.own, measure)]
         open_ = sum(any(reason.code == "cannot-tell" for reason in v.reasons) for v in read)
         met = f"met in {sum(v.score == 1 for v in read):,} of {count(len(read), results.of_suite.dialogue)}"
         if read:
@@ -268,8 +178,7 @@ def breaks_a_limit(item: Item) -> bool | None:
 
 def tells_limits(items: Iterable[Item]) -> bool:
     """True if the judge gives reasons: one that gives none cannot tell a broken limit."""
-    verdicts = (verdict_on(item, Dimension.PERSONALIZATION) for item in items)
-    return any(verdict.reasons for verdict in verdicts if verdict is not None)
+    return any(verdict.reasons for _, verdict in _readings(items, Dimension.PERSONALIZATION))
 
 
 def broken_limits(results: Results) -> list[str]:
@@ -277,8 +186,7 @@ def broken_limits(results: Results) -> list[str]:
     return [
         f"{item.evaluation.scenario}: {item.evaluation.user}, {reason.type}: says “{reason.value}”"
         + (f" (turn {reason.turn})" if reason.turn is not None else "")
-        for item in results.own
-        if (verdict := verdict_on(item, Dimension.PERSONALIZATION)) is not None
+        for item, verdict in _readings(results.own, Dimension.PERSONALIZATION)
         for reason in verdict.reasons
         if reason.code == _BROKEN
     ]
@@ -295,9 +203,8 @@ def limits_note(results: Results) -> str:
     return f"breaks a hard limit in {count(broken.dialogues, results.of_suite.dialogue)}{change}"
 
 
-#: What fewer users get alike may be a coincidence.
-_LEAST_ALIKE: Final = 3
-_MOST_ALIKE: Final = 3
+#: What fewer users get alike may be a coincidence, and how many such values are named.
+_ALIKE: Final = 3
 
 
 def alike_note(results: Results) -> str:
@@ -306,16 +213,13 @@ def alike_note(results: Results) -> str:
     It tells a memory that is another user's from one that is lost.
     """
     users = defaultdict[tuple[str, str, str], set[str]](set)
-    for item in results.own:
-        scenario, verdict = (
-            results.scenarios.get(item.evaluation.scenario),
-            verdict_on(item, Dimension.PERSONALIZATION),
-        )
+    for item, verdict in _readings(results.own, Dimension.PERSONALIZATION):
+        scenario = results.scenarios.get(item.evaluation.scenario)
         known = scenario.preferences if isinstance(scenario, Scenario) else {}
-        for r in verdict.reasons if verdict is not None else ():
+        for r in verdict.reasons:
             if r.code == "contradicts" and r.value not in ("", *known.get(r.domain, {}).get(r.type, ())):
                 users[r.domain, r.type, r.value].add(item.evaluation.user)
-    alike = sorted((-len(who), *what) for what, who in users.items() if len(who) >= _LEAST_ALIKE)
-    named = (f"{value!r} ({domain}, {name}) for {-n} users" for n, domain, name, value in alike[:_MOST_ALIKE])
+    alike = sorted((-len(who), *what) for what, who in users.items() if len(who) >= _ALIKE)
+    named = (f"{value!r} ({domain}, {name}) for {-n} users" for n, domain, name, value in alike[:_ALIKE])
     cause = "a default, or another user's memory"
     return f"got alike against what is known of each ({cause}): {', '.join(named)}" if alike else ""

@@ -21,7 +21,6 @@ from pytest_personalens.results.values.item import members
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.judging.measure import Measure, Score
     from pytest_personalens.core.judging.verdict import Reason, Verdict
     from pytest_personalens.results.reasons.reasons import CountedCode, ReasonCount
@@ -66,11 +65,10 @@ class WorstCase(NamedTuple):
 def worst_cases(items: Sequence[Item], measure: Measure, lead: CountedCode | None = None) -> list[WorstCase]:
     """Return one case for each scenario and test whose score is not the highest, the worst first."""
     best = measure.high if measure.better == "high" else measure.low
-    verdicts = ((item, verdict_on(item, measure)) for item in items)
     cases = [
         WorstCase(i, v, score_before(i, measure), costly_exchange(i, v, lead), _new_costs(i, v, lead))
-        for i, v in verdicts
-        if v is not None and v.score != best
+        for i in items
+        if (v := verdict_on(i, measure)) is not None and v.score != best
     ]
     first: dict[tuple[str, ...], WorstCase] = {}
     for case in sorted(cases, key=lambda case: _rank(case, lead)):
@@ -90,14 +88,13 @@ def _rank(case: WorstCase, lead: CountedCode | None) -> tuple[object, ...]:
     new = lead in {reason.code for reason in case.reasons} or (lead == "whole" and lead in codes)
     lost = 0 if case.before is None else measure.sign * (case.before - score)
     # Of equal ones, those that lost on every reading, and whose old reply can be shown beside the new one.
-    others = sum(_share(verdict) for verdict in case.item.evaluation.verdicts)
+    others = sum(
+        abs(v.score - v.dimension.worst) / v.dimension.span
+        for v in case.item.evaluation.verdicts
+        if v.dimension.span and v.dimension.worst is not None
+    )
     shown = case.exchange is not None and bool(case.exchange.recorded)
     return not new, "whole" in codes, -lost, measure.sign * score, others, not shown, case.item.nodeid
-
-
-def _share(verdict: Verdict) -> float:
-    measure, span = verdict.dimension, verdict.dimension.span
-    return abs(verdict.score - measure.worst) / span if span and measure.worst is not None else 0.0
 
 
 def costly_exchange(item: Item, verdict: Verdict, lead: CountedCode | None = None) -> Exchange | None:
@@ -114,14 +111,19 @@ def costly_exchange(item: Item, verdict: Verdict, lead: CountedCode | None = Non
         return None
     before = () if item.earlier is None else item.earlier.messages
     costs = costs_of(verdict)
-    named: list[int | None] = [r.turn for r in costs if r.code == lead and r.turn in replies]
+    blamed = [r.turn for r in costs if r.code == lead and r.turn in replies]
     if before and costs and not _new_costs(item, verdict, lead):
-        named = []
-    elif not named:
-        named = [*(reason.turn for reason in costs), *(evidence.turn for evidence in verdict.evidence)]
-    blamed = [turn for turn in named if turn is not None and turn in replies]
-    parting = _parting(before, messages)
-    turn = parting if parting in (blamed or replies) else (*blamed, _last(item, verdict, replies))[0]
+        blamed = []
+    elif not blamed:
+        named = (*(reason.turn for reason in costs), *(evidence.turn for evidence in verdict.evidence))
+        blamed = [turn for turn in named if turn in replies]
+    # The first turn at which the two dialogues differ, where neither has ended before it.
+    pairs = enumerate(zip(before, messages, strict=False))
+    turn = next((turn for turn, (then, now) in pairs if then != now), None)
+    if turn not in (blamed or replies):
+        goodbye = item.evaluation.dialogue.end in ("user", "unserved")
+        seen = [r.turn for r in verdict.reasons if r.turn is not None and r.turn in replies]
+        turn = blamed[0] if blamed else max(seen, default=replies[-2:][0] if goodbye else replies[-1])
     assert turn is not None
     recorded = before[turn].content if turn < len(before) and before[turn].role == "assistant" else ""
     return Exchange(
@@ -131,18 +133,6 @@ def costly_exchange(item: Item, verdict: Verdict, lead: CountedCode | None = Non
         recorded if recorded != messages[turn].content else "",
         next((evidence.quote for evidence in verdict.evidence if evidence.turn == turn), ""),
     )
-
-
-def _last(item: Item, verdict: Verdict, replies: Sequence[int]) -> int:
-    seen = [r.turn for r in verdict.reasons if r.turn is not None and r.turn in replies]
-    goodbye = item.evaluation.dialogue.end in ("user", "unserved")
-    return max(seen, default=(replies[-2:] if goodbye else replies[-1:])[0])
-
-
-def _parting(before: Sequence[Message], now: Sequence[Message]) -> int | None:
-    """Return the first turn at which two dialogues differ; None where one of them ends before."""
-    pairs = zip(before, now, strict=False)
-    return next((turn for turn, (then, message) in enumerate(pairs) if then != message), None)
 
 
 #: Dialogues that are shown with what was said, over all gates together.
@@ -195,11 +185,12 @@ def explanations(results: Results) -> tuple[Explanation, ...]:
     shown: set[str] = set()
     explained = []
     for gate, group, measure in read:
-        one = _explained(results, gate, group, measure)
+        items = members(results.own, group)
+        since = next((earlier.source for item in items if (earlier := item.earlier) is not None), "")
+        one = Explanation(gate, group, measure, _moved(results, gate, items, group, measure), since)
         if measure is not None and firsts.get((group, measure)) is gate:
-            items = members(results.own, group)
             one = one._replace(
-                reasons=reason_counts(items, measure), sentences=tuple(commonest_sentences(items, measure))
+                reasons=reason_counts(items, measure), sentences=commonest_sentences(items, measure)
             )
             lead = one.lead.code if one.lead is not None else None
             cases = [case for case in worst_cases(items, measure, lead) if case.item.nodeid not in shown]
@@ -215,19 +206,6 @@ def explanations(results: Results) -> tuple[Explanation, ...]:
     return tuple(explained)
 
 
-def _explained(results: Results, gate: Gate, group: str, measure: Measure | None) -> Explanation:
-    items, moved = members(results.own, group), None
-    since = next((earlier.source for item in items if (earlier := item.earlier) is not None), "")
-    if measure is not None and gate.kind == "floor":
-        moved = _mean_change(items, measure)
-    elif gate.kind == "regression" and results.comparison is not None:
-        for d in results.comparison.differences:
-            # Where it has not regressed, too few failed it, whichever way they went.
-            if (d.dimension, d.kind) == (measure, group) and d.regressed:
-                moved = d
-    return Explanation(gate, group, measure, moved, since)
-
-
 def _measured(gate: Gate, results: Results) -> tuple[str, Measure | None]:
     """The group and the measure that a gate is on; of a gate on the chance to pass, what failed most."""
     expression = parse_gate_name(gate.name.removeprefix("regression: "), gate.limit, gate.direction)
@@ -238,16 +216,22 @@ def _measured(gate: Gate, results: Results) -> tuple[str, Measure | None]:
     return group, None if gate.kind == "valid" else measure_of(expression, results.of_suite)
 
 
-def _mean_change(items: Sequence[Item], measure: Measure) -> PairedChange | None:
+def _moved(
+    results: Results, gate: Gate, items: Sequence[Item], group: str, measure: Measure | None
+) -> PairedChange | None:
     """Return how the means of all scored scenarios moved; None where it is not known of every dialogue."""
+    if gate.kind == "regression" and results.comparison is not None:
+        # Where it has not regressed, too few failed it, whichever way they went.
+        found = (d for d in results.comparison.differences if d.regressed)
+        return next((d for d in found if (d.dimension, d.kind) == (measure, group)), None)
     scores: defaultdict[tuple[str, str], list[tuple[Score, Score]]] = defaultdict(list)
-    for item in items:
-        now = item.evaluation.score(measure) if item.evaluation.scored else None
-        if now is not None:
+    for item in items if measure is not None and gate.kind == "floor" else ():
+        assert measure is not None
+        if (verdict := verdict_on(item, measure)) is not None:
             if (before := score_before(item, measure)) is None:
                 return None
-            scores[item.scenario_key].append((before, now))
-    if not scores:
+            scores[item.scenario_key].append((before, verdict.score))
+    if not scores or measure is None:
         return None
     pairs = [(fmean(b for b, _ in trials), fmean(a for _, a in trials)) for trials in scores.values()]
     means = [fmean(side) for side in zip(*pairs, strict=True)]

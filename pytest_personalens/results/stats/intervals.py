@@ -1,16 +1,17 @@
-"""Intervals of means and rates over few scores, with the quantiles that they need, and figures of trials."""
+"""Intervals of means and rates over few scores, with the quantiles that they need."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from math import comb, exp, fsum, inf, isinf, lgamma, log, log1p, sqrt
-from statistics import fmean
+from math import exp, fsum, inf, lgamma, log, log1p, sqrt
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+#: The smallest number of users for which an interval has a meaning.
+LEAST: Final = 3
 #: The most steps of the continued fraction, which needs about the square root of the larger parameter.
 _STEPS: Final = 10_000
 _ENOUGH: Final = 1e-15
@@ -18,6 +19,8 @@ _ENOUGH: Final = 1e-15
 _TINY: Final = 1e-300
 #: The number of halvings of 0 to 1, after which both ends are the same float or nearly so.
 _HALVINGS: Final = 60
+
+Interval = tuple[float, float]
 
 
 def beta_share(x: float, a: float, b: float) -> float:
@@ -30,14 +33,14 @@ def beta_share(x: float, a: float, b: float) -> float:
     if x > (a + 1) / (a + b + 2):
         return 1 - beta_share(1 - x, b, a)
     front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a
-    c, d = 1.0, _inverse(1 - (a + b) * x / (a + 1))
+    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1) or _TINY)
     fraction = d
     for m in range(1, _STEPS):
         for step in (
             m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
             -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
         ):
-            d = _inverse(1 + step * d)
+            d = 1 / (1 + step * d or _TINY)
             c = 1 + step / c or _TINY
             fraction *= c * d
         if abs(c * d - 1) < _ENOUGH:
@@ -51,10 +54,7 @@ def beta_quantile(share: float, a: float, b: float) -> float:
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if beta_share(middle, a, b) < share:
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if beta_share(middle, a, b) < share else (low, middle)
     return (low + high) / 2
 
 
@@ -70,16 +70,6 @@ def t_quantile(level: float, freedom: float) -> float:
     return sqrt(freedom * x / (1 - x))
 
 
-def _inverse(value: float) -> float:
-    return 1 / (value or _TINY)
-
-
-#: The smallest number of scenarios, or of users if they have several, for which an interval has a meaning.
-LEAST: Final = 3
-
-Interval = tuple[float, float]
-
-
 def interval(
     by_user: Sequence[Sequence[float | Fraction]],
     low: float | None,
@@ -91,7 +81,7 @@ def interval(
     `by_user` holds the values for the scenarios of each user. A rate of single scenarios (all values are 0 or
     1, each of another user) gets the exact interval of `rate_interval`, any other mean that of
     `mean_interval`. If the latter would begin at 0 or end at 1 for a rate although some scenarios passed and
-    some failed, the end of the exact interval replaces that end. Raise ValueError as `mean_interval` does.
+    some failed, the end of the exact interval replaces that end.
     """
     ends = mean_interval(by_user, low, high, grid=grid)
     if ends is None or (low, high) != (0, 1):
@@ -109,15 +99,11 @@ def rate_interval(successes: float, total: int, *, level: float = 0.95) -> Inter
 
     For independent scenarios, it contains the true rate with a probability of `level` or more. It is (0.0,
     1.0) if `total` is 0. `successes`, from 0 to `total`, need not be whole: a scenario with several trials
-    counts by its share of successes, and the interval is then wider than necessary. Raise ValueError for a
-    value out of range.
+    counts by its share of successes, and the interval is then wider than necessary.
 
     >>> [round(end, 3) for end in rate_interval(27, 30)]
     [0.735, 0.979]
     """
-    check_level(level)
-    if not 0 <= successes <= total:
-        raise ValueError(f"expected 0 to {total} successes, found {successes}")
     outside = (1 - level) / 2
     low = beta_quantile(outside, successes, total - successes + 1) if successes else 0.0
     return low, beta_quantile(1 - outside, successes + 1, total - successes) if successes < total else 1.0
@@ -133,8 +119,8 @@ def mean_interval(
 ) -> Interval | None:
     """Return an interval for the mean on the scale `low` to `high`; None for fewer than three users.
 
-    `by_user` holds the values of each user's scenarios. The scenarios of one user resemble each other, so the
-    method counts users: each by the mean of its values, with their number as its weight.
+    `by_user` holds the values of each user's scenarios, at least one. The scenarios of one user resemble each
+    other, so the method counts users: each by the mean of its values, with their number as its weight.
 
     The result is Student's t interval of the users' means and of two extra values, one at `low` and one at
     `high`, each with the weight of a typical user. They stand for scores that a small sample has not shown,
@@ -143,21 +129,9 @@ def mean_interval(
     of the `grid` beyond the outermost value seen, and the interval may reach beyond that. The page Noise of
     the documentation says how often the interval holds, with the simulation.
 
-    Raise ValueError for a value outside the scale, a user without a value, a scale without width, and a level
-    that is not between 0 and 1.
-
     >>> [round(end, 2) for end in mean_interval([[4]] * 30, 1, 4)]
     [3.71, 4.0]
     """
-    check_level(level)
-    lowest, highest = (-inf if low is None else low), (inf if high is None else high)
-    if not lowest < highest:
-        raise ValueError(f"expected a scale, found {low} to {high}")
-    for value in (value for values in by_user for value in values):
-        if not lowest <= value <= highest or isinf(value):  # this also refuses NaN
-            raise ValueError(f"expected values from {lowest} to {highest}, found {value}")
-    if not all(by_user):
-        raise ValueError("expected at least one value of each user, found none")
     if len(by_user) < LEAST:
         return None
     every = [value for values in by_user for value in values]
@@ -165,10 +139,9 @@ def mean_interval(
         float(min(every) - Fraction(grid)) if low is None else float(low),
         float(max(every) + Fraction(grid)) if high is None else float(high),
     )
-    total = sum(map(len, by_user))
-    typical = sum(len(values) ** 2 for values in by_user) / total
+    typical = sum(len(values) ** 2 for values in by_user) / len(every)
     points = [(float(sum(values)) / len(values), float(len(values))) for values in by_user]
-    mean = fsum(value * weight for value, weight in points) / total
+    mean = fsum(value * weight for value, weight in points) / len(every)
     points += [(end, typical) for end in ends]
     weights = fsum(weight for _, weight in points)
     middle = fsum(value * weight for value, weight in points) / weights
@@ -176,46 +149,5 @@ def mean_interval(
     users = weights**2 / fsum(weight**2 for _, weight in points)
     squares = fsum((weight * (value - middle)) ** 2 for value, weight in points)
     reach = t_quantile(level, users - 1) * sqrt(squares / (1 - 1 / users)) / weights
+    lowest, highest = (-inf if low is None else low), (inf if high is None else high)
     return max(lowest, min(mean, middle - reach)), min(highest, max(mean, middle + reach))
-
-
-def check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise ValueError(f"expected a level between 0 and 1, found {level}")
-
-
-def pass_hat(counts: Sequence[tuple[int, int]], k: int) -> float | None:
-    """Return pass^k, the mean probability that `k` trials all pass, 0 to 1 (tau-bench, Yao et al. 2024).
-
-    `counts` holds (passed, trials) of each scenario. The estimate takes k of a scenario's trials in every
-    possible way, which makes it unbiased. Scenarios with fewer than k trials are left out; None if no
-    scenario is left. Raise ValueError for a k below 1, and if more trials passed than there are.
-
-    >>> pass_hat([(3, 4), (4, 4)], 2)
-    0.75
-    """
-    if k < 1:
-        raise ValueError(f"expected at least one trial, found {k}")
-    if not all(0 <= passed <= trials for passed, trials in counts):
-        raise ValueError(f"expected no more passed than trials, found {list(counts)}")
-    shares = [pass_share(passed, trials, k) for passed, trials in counts if trials >= k]
-    return fmean(shares) if shares else None
-
-
-def pass_share(passed: int, trials: int, k: int) -> float:
-    """Return the share of choices of `k` trials in which all passed, of at least k `trials`: 0 to 1."""
-    return comb(passed, k) / comb(trials, k)
-
-
-def spread(scores: Sequence[Sequence[float | Fraction]]) -> float | None:
-    """Return the pooled standard deviation of a score within scenarios, in steps of the scale.
-
-    `scores` holds the scores of the trials of each scenario. Scenarios with fewer than two scores are left
-    out; None if no scenario is left.
-
-    >>> spread([[3, 4], [2, 2]])
-    0.5
-    """
-    groups = [group for group in scores if len(group) > 1]
-    squares = sum((score - fmean(group)) ** 2 for group in groups for score in group)
-    return sqrt(squares / sum(len(group) - 1 for group in groups)) if groups else None

@@ -73,6 +73,7 @@ class Slice(Frozen):
     figures: dict[str, SliceFigure]
 
 
+GateKind = Literal["floor", "valid", "regression", "lift", "drop", "gap", "judge"]
 #: The codes of gates that failed, by their kinds.
 _CODES: Final = {
     "valid": "PL605", "regression": "PL602", "lift": "PL603", "drop": "PL603", "gap": "PL601",
@@ -101,7 +102,7 @@ class Gate(Frozen):
     limit: float
     passed: bool
     message: str
-    kind: Literal["floor", "valid", "regression", "lift", "drop", "gap", "judge"] = "floor"
+    kind: GateKind = "floor"
     direction: Direction = ">="
     low: float | None = None
     high: float | None = None

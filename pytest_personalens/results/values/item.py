@@ -55,15 +55,15 @@ def without_short(items: Sequence[Item]) -> tuple[Item, ...]:
     p95 = quantile(times_of(items), 0.95)
     if p95 is None or p95 >= SHORTEST:
         return tuple(items)
-    return tuple(map(_as_short, items))
-
-
-def _as_short(item: Item) -> Item:
-    times = tuple(None if time is None else 0.0 for time in item.evaluation.latencies)
-    if times == item.evaluation.latencies and not item.evaluation.first_pieces:
-        return item
-    evaluation = item.evaluation.model_copy(update={"latencies": times, "first_pieces": ()})
-    return item.model_copy(update={"evaluation": evaluation})
+    short = []
+    for item in items:
+        evaluation = item.evaluation
+        times = tuple(None if time is None else 0.0 for time in evaluation.latencies)
+        if times != evaluation.latencies or evaluation.first_pieces:
+            evaluation = evaluation.model_copy(update={"latencies": times, "first_pieces": ()})
+            item = item.model_copy(update={"evaluation": evaluation})
+        short.append(item)
+    return tuple(short)
 
 
 def latency_of(items: Sequence[Item], side_by_side: int) -> Latency | None:

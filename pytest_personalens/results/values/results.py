@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from pytest_personalens.core.files.git import git
 from pytest_personalens.core.files.jsonfile import json_parts, read_versioned
 from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.frozen import Frozen
@@ -18,6 +17,7 @@ from pytest_personalens.core.judging.evaluation import Cause
 from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.options.gate import control_of, is_gate, parse_gate_name
+from pytest_personalens.core.runtime import git
 from pytest_personalens.core.suite import Suite, SuiteField, get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.results.values.calibration import Calibration
@@ -113,33 +113,24 @@ def provenance_of(root: Path, environment: Mapping[str, str] = os.environ) -> Pr
     if (head := git(root, *_HEAD)) is None:
         return Provenance(**fields) if any(fields.values()) else None
     fields["commit"], fields["committed"], refs = head.strip().split("\0")
-    fields["branch"] = fields["branch"] or next(
-        (ref.removeprefix(_BRANCH) for ref in refs.split(", ") if ref.startswith(_BRANCH)), ""
-    )
-    fields["project"] = fields["project"] or _project(root)
+    branches = (ref.removeprefix(_BRANCH) for ref in refs.split(", ") if ref.startswith(_BRANCH))
+    fields["branch"] = fields["branch"] or next(branches, "")
+    if not fields["project"]:
+        project = _PROJECT.search(git(root, "config", "--get", "remote.origin.url") or "")
+        fields["project"] = project[1] if project else ""
     changed = bool(git(root, "status", "--porcelain", "--untracked-files=no", "--", *_SOURCES))
     return Provenance(**fields, changed=changed)
 
 
-def _project(root: Path) -> str:
-    match = _PROJECT.search(git(root, "config", "--get", "remote.origin.url") or "")
-    return match[1] if match else ""
-
-
 RESULTS_SCHEMA: Final = "personalens-results/2"
-_READ: Final[dict[str, tuple[type, ...]]] = {
-    **dict.fromkeys(("trials", "judge_votes", "max_turns"), (int,)),
-    **dict.fromkeys(
-        (
-            "context", "prompts", "protocol", "assistant", "judge_model", "user_model", "embedding",
-            "history", "suite", "baseline", "kind", "seed",
-        ),
-        (str,),
+#: Settings that reports use, by the types that they may have.
+_READ: Final[Mapping[tuple[type, ...], tuple[str, ...]]] = {
+    (int,): ("trials", "judge_votes", "max_turns"),
+    (str,): (
+        "context", "prompts", "protocol", "assistant", "judge_model", "user_model", "embedding", "history",
+        "suite", "baseline", "kind", "seed",
     ),
-    **dict.fromkeys(
-        ("shard", "users", "control", "dialogues", "dimensions", "not_read", "threshold", "reset"),
-        (list, tuple),
-    ),
+    (list, tuple): ("shard", "users", "control", "dialogues", "dimensions", "not_read", "threshold", "reset"),
 }  # fmt: skip
 
 
@@ -246,11 +237,11 @@ class Results(Frozen):
     @field_validator("settings")
     @classmethod
     def _readable(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        # Reports use these settings; they only show the others.
-        for name, kinds in _READ.items():
-            if not isinstance(settings.get(name), (*kinds, type(None))):
-                named = " or ".join(kind.__name__ for kind in kinds)
-                raise ValueError(f"{name} is {settings[name]!r:.40}, not {named}")
+        for kinds, names in _READ.items():
+            for name in names:
+                if not isinstance(settings.get(name), (*kinds, type(None))):
+                    named = " or ".join(kind.__name__ for kind in kinds)
+                    raise ValueError(f"{name} is {settings[name]!r:.40}, not {named}")
         shard = settings.get("shard")
         if shard is not None and not (len(shard) == 2 and all(isinstance(n, int) for n in shard)):
             raise ValueError(f"shard is {shard!r:.40}, not two whole numbers")

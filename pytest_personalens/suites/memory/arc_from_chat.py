@@ -10,8 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.agents.embedded.reader.text import STOPWORDS, plain, stem
-from pytest_personalens.agents.embedded.reader.typed_values import values
-from pytest_personalens.agents.embedded.reader.written_forms import Time, Value
+from pytest_personalens.agents.embedded.reader.typed_values import Time, Value, values
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.core.text.safe_text import slug

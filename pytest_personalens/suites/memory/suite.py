@@ -6,7 +6,7 @@ import datetime as dt
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.judging.metric import Metric
+from pytest_personalens.core.judging.measure import Metric
 from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.core.suite import Control, Distance, Suite
 from pytest_personalens.suites.memory.arcs import KINDS, Arc

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_personalens.core.suite import DataCheck, Finding
 from pytest_personalens.datasets.embedded.packaged import packaged_file
-from pytest_personalens.suites.personaconv.data.index import NO_POST, open_index
+from pytest_personalens.suites.personaconv.index import NO_POST, open_index
+from pytest_personalens.suites.personaconv.open_posts import PROTOCOLS, find_post_files, read_name
 from pytest_personalens.suites.personaconv.predictions import KINDS
-from pytest_personalens.suites.personaconv.protocols.fixed_protocol import FixedProtocol
-from pytest_personalens.suites.personaconv.protocols.official_protocol import OfficialProtocol
-from pytest_personalens.suites.personaconv.protocols.open_posts import find_post_files, read_name
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: The name of the embedded posts.
 EMBEDDED: Final = "personaconv"
@@ -56,39 +51,35 @@ def check_data(spec: str) -> DataCheck | None:
         if (entry.user, entry.identity) in identities:
             findings.append(Finding("duplicate", *place, "the same post stands in the data before"))
         identities.add((entry.user, entry.identity))
-    plans = {
-        "fixed": FixedProtocol(index, kinds=KINDS, settings=("P-Conv",), history="request", seed="").plan,
-        "official": OfficialProtocol(index, kinds=KINDS, settings=("P-Conv",), seed="").plan,
-    }
-    items = {protocol: {kind: len(plan.items[kind]) for kind in KINDS} for protocol, plan in plans.items()}
-    left_out = {protocol: plan.excluded for protocol, plan in plans.items()}
     name, version = read_name(path)
-    dataset, users = f"{name} {version or index.digest[:12]}", len(plans["fixed"].of_user)
-    most = max(comments, default=0)
+    dataset, users = f"{name} {version or index.digest[:12]}", len(numbers)
+    items: dict[str, dict[str, int]] = {}
+    left_out: dict[str, dict[str, dict[str, int]]] = {}
+    summary, every = [f"{'protocol':<10}{'kind':<11}{'posts':>8}{'items':>8}  left out"], []
+    for protocol, rules in PROTOCOLS.items():
+        plan = rules(index, kinds=KINDS, settings=("P-Conv",), history="request", seed="").plan
+        items[protocol] = {kind: len(refs) for kind, refs in plan.items.items()}
+        left_out[protocol] = plan.excluded
+        for kind, reasons in plan.excluded.items():
+            told = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items()) or "none"
+            of_kind = items[protocol][kind]
+            posts = of_kind + sum(reasons.values())
+            summary.append(f"{protocol:<10}{kind:<11}{posts:>8,}{of_kind:>8,}  {told}")
+            each = plan.left_out[kind]
+            every += [f"{protocol} {kind}: {post.user}, post {post.number}: {post.reason}" for post in each]
     return DataCheck(
         dataset=dataset,
         rows=[
             ("users", f"{users:,}", ""),
             ("posts (domains)", f"{len(index.posts):,} ({len(domains)})", ""),
             ("comments", f"{sum(comments):,}", ""),
-            ("comments a post (median, most)", f"{median(comments or [0]):g} ({most})", ""),
+            ("comments a post (median, most)", f"{median(comments or [0]):g} ({max(comments or [0])})", ""),
             *((f"items, {kind}", f"{number:,}", "") for kind, number in items["fixed"].items()),
             ("findings", f"{len(findings):,}", "0"),
         ],
-        summary=[f"{'protocol':<10}{'kind':<11}{'posts':>8}{'items':>8}  left out"]
-        + [
-            f"{protocol:<10}{kind:<11}{items[protocol][kind] + sum(reasons.values()):>8,}"
-            f"{items[protocol][kind]:>8,}  {_counted(reasons)}"
-            for protocol, excluded in left_out.items()
-            for kind, reasons in excluded.items()
-        ],
+        summary=summary,
         details=[f"{domain or '(none)':<20}{posts:>8,} posts" for domain, posts in sorted(domains.items())],
-        every=[
-            f"{protocol} {kind}: {post.user}, post {post.number}: {post.reason}"
-            for protocol, plan in plans.items()
-            for kind in KINDS
-            for post in plan.left_out[kind]
-        ],
+        every=every,
         findings=findings,
         rules=len(RULES),
         report={
@@ -103,7 +94,3 @@ def check_data(spec: str) -> DataCheck | None:
             "findings": [vars(finding) for finding in findings],
         },
     )
-
-
-def _counted(reasons: Mapping[str, int]) -> str:
-    return ", ".join(f"{number:,} {reason}" for reason, number in reasons.items()) or "none"

@@ -5,18 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.dialogue.message import Cut
 from pytest_personalens.core.errors import AssistantFault
-from pytest_personalens.core.judging.evaluation import Answer
+from pytest_personalens.core.judging.measure import Answer
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.models import Model, Request
 from pytest_personalens.results.wording import count
-from pytest_personalens.suites.personaconv.predictions import digest_of
-from pytest_personalens.suites.personaconv.protocols.fixed_protocol import template_of
-from pytest_personalens.suites.personaconv.scoring.metrics import MEASURES, OTHER, log_error, read_answer
+from pytest_personalens.suites.personaconv.metrics import MEASURES, OTHER, log_error, read_answer
+from pytest_personalens.suites.personaconv.predictions import digest_of, template_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,14 +25,21 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.measure import Exact, Measure
     from pytest_personalens.core.scenario import Context
     from pytest_personalens.models.meter import Meter
-    from pytest_personalens.suites.personaconv.predictions import Prediction, ProtocolName
-    from pytest_personalens.suites.personaconv.scoring.metrics import Reading
-    from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
+    from pytest_personalens.suites.personaconv.metrics import Reading
+    from pytest_personalens.suites.personaconv.predictions import Prediction
+    from pytest_personalens.suites.personaconv.texts import TextScorer
 
 #: Raise this number if the same reply would be read or scored in another way.
 _VERSION: Final = 1
 _TEXTS: Final = ", texts/"
 _MEASURES: Final = {measure.value: measure for measure in MEASURES}
+_ANSWERS: Final[dict[str, dict[str, Any]]] = {
+    "sentiment": {"type": "string", "enum": ["positive", "negative"]},
+    "impact": {"type": "number"},
+    "next-text": {"type": "string"},
+}
+#: The parameters of the official scripts: temperature, and the limit of tokens (for Claude, if it differs).
+_OFFICIAL: Final = {"sentiment": (0.0, 10, 10), "impact": (0.0, 25, 7), "next-text": (0.7, 256, 256)}
 
 
 class Asker:
@@ -41,19 +47,12 @@ class Asker:
 
     paid = False
 
-    def __init__(self, protocol: ProtocolName = "fixed") -> None:
+    def __init__(self, protocol: str = "fixed") -> None:
         self.identity = f"personaconv/{protocol} ({template_of(protocol).digest})"
 
     def turn(self, scenario: Prediction, transcript: Sequence[Message]) -> UserTurn:
         """Return the only message that the assistant gets."""
         return UserTurn(scenario.single_request.text, done=True)
-
-
-class ScoredReply(NamedTuple):
-    """The answer in a reply, and its values by measure; none if nothing was read, except for a class."""
-
-    answer: Reading
-    values: dict[str, Exact]
 
 
 class Scorer:
@@ -66,14 +65,12 @@ class Scorer:
 
     paid = False
 
-    def __init__(
-        self, texts: Callable[[], TextScorer], protocol: ProtocolName = "fixed", kind: str = ""
-    ) -> None:
+    def __init__(self, texts: Callable[[], TextScorer], protocol: str = "fixed", kind: str = "") -> None:
         self._texts, self._protocol = texts, protocol
         self.identity = f"personaconv-scorer/{_VERSION} {protocol}"
         if kind == "next-text":
             self.identity += f", {texts().identity}"
-        self._last: tuple[tuple[str, str], ScoredReply] | None = None
+        self._last: tuple[tuple[str, str], tuple[Reading, dict[str, Exact]]] | None = None
 
     def answer(self, scenario: Prediction, dialogue: Dialogue) -> Answer:
         """Return what was answered, with the truth and the leaks of the request.
@@ -98,22 +95,29 @@ class Scorer:
         answer, values = self._last[1]
         if dimension.value not in values:
             raise AssistantFault(answer.reason)
-        why = answer.reason or _sentence(scenario, answer)
+        why = answer.reason  # without any text of the data
+        if not why and scenario.kind == "next-text":
+            why = f"read as a text of {count(len(str(answer.value).split()), 'word')}"
+        elif not why:
+            why = f"read as {answer.value if isinstance(answer.value, str) else f'{answer.value:g}'}"
         return Verdict(dimension=dimension, score=float(values[dimension.value]), justification=why)
 
-    def score(self, prediction: Prediction, reply: object) -> ScoredReply:
-        """Return the values of a reply; an unreadable one has none, except as a wrong class in ``fixed``."""
+    def score(self, prediction: Prediction, reply: object) -> tuple[Reading, dict[str, Exact]]:
+        """Return the answer in a reply, and its values by measure.
+
+        An answer that cannot be read has none, except as a wrong class in ``fixed``.
+        """
         answer, truth = read_answer(reply, prediction.kind, self._protocol), prediction.truth
         if answer.value is None and not self._counts_unread(prediction):
-            return ScoredReply(answer, {})
+            return answer, {}
         if prediction.kind == "sentiment":
-            return ScoredReply(answer, {"correct": Fraction(answer.value == truth)})
+            return answer, {"correct": Fraction(answer.value == truth)}
         if prediction.kind == "impact":
             values = {"log-error": log_error(float(truth), float(answer.value or 0))}
         else:
             values = self._texts().values(str(truth), str(answer.value))
         # Exact tests count in steps of the measure.
-        return ScoredReply(answer, {name: _MEASURES[name].exact(value) for name, value in values.items()})
+        return answer, {name: _MEASURES[name].exact(value) for name, value in values.items()}
 
     def _counts_unread(self, prediction: Prediction) -> bool:
         return prediction.kind == "sentiment" and self._protocol == "fixed"
@@ -122,22 +126,6 @@ class Scorer:
 def run_identity(identity: str) -> str:
     """Return the part of a scorer's identity that all kinds share."""
     return identity.partition(_TEXTS)[0]
-
-
-def _sentence(scenario: Prediction, answer: Reading) -> str:
-    """Return what was read, without any text of the data."""
-    if scenario.kind == "next-text":
-        return f"read as a text of {count(len(str(answer.value).split()), 'word')}"
-    return f"read as {answer.value if isinstance(answer.value, str) else f'{answer.value:g}'}"
-
-
-_ANSWERS: Final[dict[str, dict[str, Any]]] = {
-    "sentiment": {"type": "string", "enum": ["positive", "negative"]},
-    "impact": {"type": "number"},
-    "next-text": {"type": "string"},
-}
-#: The parameters of the official scripts: temperature, and the limit of tokens (for Claude, if it differs).
-_OFFICIAL: Final = {"sentiment": (0.0, 10, 10), "impact": (0.0, 25, 7), "next-text": (0.7, 256, 256)}
 
 
 class ModelPredictor:

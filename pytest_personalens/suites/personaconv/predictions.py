@@ -1,16 +1,24 @@
-"""The values of the suite: kinds, settings, predictions and requests."""
+"""The values of the suite: kinds, settings, predictions, requests and their words."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from typing import ClassVar, Final, Literal, cast, get_args
+import re
+import tomllib
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, get_args
 
 from pydantic import Field
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.frozen import Frozen, Text
-from pytest_personalens.core.scenario import BaseScenario, Context, ScenarioRef
+from pytest_personalens.core.frozen import Frozen, Text, clean
+from pytest_personalens.core.runtime import once
+from pytest_personalens.core.scenario import BaseScenario, Context
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Kind = Literal["sentiment", "impact", "next-text"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -19,10 +27,11 @@ KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 Setting = Literal["P-Conv", "P-NonConv", "NP-Conv", "none"]
 SETTINGS: Final[tuple[Setting, ...]] = get_args(Setting)
 ProtocolName = Literal["fixed", "official"]
-#: The place of the user's past: in the request, or in the context of the assistant.
-History = Literal["request", "context"]
 #: The log evaluators' name for a domain without one.
 UNKNOWN_DOMAIN: Final = "UNKNOWN"
+_TEMPLATES: Final = Path(__file__).parent / "templates"
+#: Characters that JSON does not escape, and that some programs take for the end of a line.
+_LINE_ENDS: Final = re.compile("[\x7f-\x9f\u2028\u2029]")
 
 
 class Request(Frozen):
@@ -40,7 +49,8 @@ class Request(Frozen):
 class Prediction(BaseScenario):
     """One prediction to make: its requests by setting, and the truth.
 
-    `interactions` holds the past that the context has instead of the request, by setting (domain -> text).
+    `task` is the kind with the digest of the target. `interactions` holds the past that the context has
+    instead of the request, by setting (domain -> text).
     """
 
     takes_answers: ClassVar[bool] = True
@@ -55,7 +65,6 @@ class Prediction(BaseScenario):
 
     @property
     def task_id(self) -> str:
-        """Return the kind with the digest of the target."""
         return self.task
 
     @property
@@ -91,12 +100,33 @@ class Prediction(BaseScenario):
         return Context(user=self.user, interactions=self.interactions.get(given, {}))
 
 
-def kind_of(ref: ScenarioRef) -> Kind:
-    """Return the kind of an item of this suite."""
-    return cast("Kind", ref.kind)
+class RequestTemplate:
+    """The words of a protocol's requests: part -> variant -> text with fields."""
+
+    def __init__(self, parts: dict[str, dict[str, str]], digest: str) -> None:
+        self._parts, self.digest = parts, digest
+
+    def fill(self, part: str, variant: str = "any", **fields: object) -> str:
+        """Return the part's text for a variant, or else for "any", with its fields filled in."""
+        texts = self._parts[part]
+        template = Template(texts.get(variant, texts.get("any", "")))
+        return template.substitute({name: clean(str(value)) for name, value in fields.items()})
 
 
-def stratum_of(kind: Kind, label: str) -> str:
+@once
+def template_of(protocol: str) -> RequestTemplate:
+    """Return the template of the protocol, with its digest."""
+    content = (_TEMPLATES / f"{protocol}.toml").read_bytes()
+    return RequestTemplate(tomllib.loads(content.decode("utf-8")), hashlib.sha256(content).hexdigest()[:12])
+
+
+def lines(values: Iterable[object]) -> str:
+    """Return each value as one line of JSON, for any content of its texts."""
+    texts = (clean(json.dumps(value, ensure_ascii=False)) for value in values)
+    return "\n".join(_LINE_ENDS.sub(lambda end: f"\\u{ord(end[0]):04x}", text) for text in texts)
+
+
+def stratum_of(kind: str, label: str) -> str:
     """Return the stratum of an item in a draw: for sentiment the kind with the class.
 
     It is empty without a class and for other kinds: then the kind itself counts.

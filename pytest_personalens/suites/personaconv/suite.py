@@ -7,19 +7,11 @@ from collections.abc import Mapping
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.suite import Control, Suite
-from pytest_personalens.suites.personaconv.prediction_roles import Asker, Scorer, run_identity
-from pytest_personalens.suites.personaconv.predictions import (
-    KINDS,
-    SETTINGS,
-    UNKNOWN_DOMAIN,
-    Prediction,
-    stratum_of,
-)
-from pytest_personalens.suites.personaconv.scoring.metrics import (
+from pytest_personalens.suites.personaconv.metrics import (
     CHARS,
     CORRECT,
     LOG_ERROR,
@@ -33,29 +25,35 @@ from pytest_personalens.suites.personaconv.scoring.metrics import (
     best_of,
     largest_share,
 )
+from pytest_personalens.suites.personaconv.prediction_roles import Asker, Scorer, run_identity
+from pytest_personalens.suites.personaconv.predictions import (
+    KINDS,
+    SETTINGS,
+    UNKNOWN_DOMAIN,
+    Prediction,
+    stratum_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.core.dialogue.dialogue import UserAgent
-    from pytest_personalens.core.judging.evaluation import Answer
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.suite import DataCheck, SettingsByName
     from pytest_personalens.results.values.item import Item
-    from pytest_personalens.suites.personaconv.predictions import Kind, ProtocolName
-    from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
+    from pytest_personalens.suites.personaconv.texts import TextScorer
 
 
-_NOT_READ: Final = "not read"
 _WORDS: Final = tomllib.loads(files(__package__).joinpath("words.toml").read_text(encoding="utf-8"))
 #: Why a post gives no item of a kind, or the name of a leak -> its words.
 REASONS: Final[Mapping[str, str]] = _WORDS["reasons"]
 
 
-def _answers(items: Sequence[Item]) -> list[tuple[Item, Answer]]:
-    return [(item, answer) for item in items if (answer := item.evaluation.answer) is not None]
+#: Name of a control in ids and files -> its setting.
+_CONTROLS: Final = {setting.lower(): setting for setting in SETTINGS}
+_FIXED: Final = ("P-Conv", "P-NonConv", "none")
 
 
 def _best_trials(items: Sequence[Item]) -> Iterator[str]:
@@ -72,16 +70,7 @@ def _best_trials(items: Sequence[Item]) -> Iterator[str]:
         yield f"best of {most}: {title} {kept:.2f}{without}"
 
 
-#: Name of a control in ids and files -> its setting.
-_CONTROLS: Final = {setting.lower(): setting for setting in SETTINGS}
-_FIXED: Final = ("P-Conv", "P-NonConv", "none")
-
-
-def _protocol(settings: Settings) -> ProtocolName:
-    return cast("ProtocolName", settings.protocol)
-
-
-def _kinds(settings: Settings) -> tuple[Kind, ...]:
+def _kinds(settings: Settings) -> tuple[str, ...]:
     return tuple(kind for kind in KINDS if kind in (settings.kinds or KINDS))
 
 
@@ -102,7 +91,7 @@ def _open_texts(settings: Settings, root: str) -> TextScorer:
 
 @cache
 def _open_texts_once(folder: Path | None, embedding: str, root: str) -> TextScorer:
-    from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
+    from pytest_personalens.suites.personaconv.texts import TextScorer
 
     return TextScorer(nltk_data=folder, embedding=embedding, root=root)
 
@@ -138,7 +127,7 @@ class PersonaConv(Suite):
 
     def open_dataset(self, spec: str, base: Path, settings: Settings) -> Any:
         from pytest_personalens.datasets.embedded.packaged import packaged_file
-        from pytest_personalens.suites.personaconv.protocols.open_posts import open_posts
+        from pytest_personalens.suites.personaconv.open_posts import open_posts
 
         embedded = spec == "embedded"
         of_run = dict.fromkeys(self.given(settings.context, control) for control in ("", *settings.control))
@@ -146,7 +135,7 @@ class PersonaConv(Suite):
         wanted = (*of_run, *(_FIXED if settings.protocol == "fixed" else ()))
         return open_posts(
             packaged_file("personaconv") if embedded else _path(base, spec),
-            protocol=_protocol(settings),
+            protocol=settings.protocol,
             kinds=_kinds(settings),
             settings=tuple(setting for setting in SETTINGS if setting in wanted),
             history=settings.history,
@@ -184,10 +173,10 @@ class PersonaConv(Suite):
         return check_data(spec)
 
     def asker(self, settings: Settings) -> UserAgent:
-        return Asker(_protocol(settings))
+        return Asker(settings.protocol)
 
     def scorer(self, settings: Settings, root: str) -> Any:
-        return Scorer(partial(_open_texts, settings, root), _protocol(settings), settings.kind)
+        return Scorer(partial(_open_texts, settings, root), settings.protocol, settings.kind)
 
     def prepare(self, settings: Settings, root: str) -> None:
         """Open what scores texts, if the run may draw one."""
@@ -212,7 +201,8 @@ class PersonaConv(Suite):
     def situated(
         self, settings: Settings, scenario: BaseScenario, given: str, other: BaseScenario | None
     ) -> BaseScenario:
-        return cast("Prediction", scenario).in_setting(given)
+        assert isinstance(scenario, Prediction)
+        return scenario.in_setting(given)
 
     def controls_request(self, settings: Settings) -> bool:
         return settings.history == "request"
@@ -265,19 +255,20 @@ class PersonaConv(Suite):
 
     def notes(self, kind: str, items: Sequence[Item]) -> Iterator[str]:
         """Yield what a reader must know about the figures of a kind, from the items of the run itself."""
+        answers = [answer for item in items if (answer := item.evaluation.answer) is not None]
         if kind == "sentiment":
-            truths = [str(answer.truth) for _, answer in _answers(items)]
+            truths = [str(answer.truth) for answer in answers]
             if len(truths) > 1 and len(set(truths)) == 1:
                 same = f"all true answers are {truths[0]}"
                 yield f"{same}: MCC has no value, and the same answer to all is right"
         if kind == "impact":
-            answers = [a for _, a in _answers(items) if a.value is not None]
-            numbers = [(float(a.truth or 0), float(a.value or 0)) for a in answers]
-            largest = largest_share([truth for truth, _ in numbers], [value for _, value in numbers])
+            read = [answer for answer in answers if answer.value is not None]
+            numbers = [float(answer.truth or 0) for answer in read]
+            largest = largest_share(numbers, [float(answer.value or 0) for answer in read])
             heaviest = ""
             if largest is not None:
                 place, share = largest
-                heaviest = f"; one reply of {numbers[place][0]:,.0f} carries {share:.0%} of the squared error"
+                heaviest = f"; one reply of {numbers[place]:,.0f} carries {share:.0%} of the squared error"
             yield f"lower is better, but for skill{heaviest}"
         if kind == "next-text":
             yield from _best_trials(items)
@@ -288,7 +279,7 @@ class PersonaConv(Suite):
         if answer is None or (answer.read and item.evaluation.kind != "sentiment"):
             return ""
         if not answer.read:
-            return _NOT_READ
+            return "not read"
         return "right" if answer.value == answer.truth else "wrong"
 
 

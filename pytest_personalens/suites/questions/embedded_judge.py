@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, sentences, stems
-from pytest_personalens.agents.embedded.reader.written_forms import NUMBER_WORD, number
+from pytest_personalens.agents.embedded.reader.typed_values import NUMBER_WORD, number
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import JudgeFault
-from pytest_personalens.core.judging.evaluation import Answer
+from pytest_personalens.core.judging.measure import Answer
 from pytest_personalens.core.judging.verdict import Evidence, Verdict
 from pytest_personalens.suites.admitted_unknown import admits
 from pytest_personalens.suites.questions.questions import ABSTAIN, CHOICE, PREF, read_letter

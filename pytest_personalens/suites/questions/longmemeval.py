@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.facts import Clock, Session
-from pytest_personalens.core.files.cache import cache_folder, write_cached
+from pytest_personalens.core.files.destinations import cache_folder, write_cached
 from pytest_personalens.core.files.json_stream import JsonWindow, read_at
 from pytest_personalens.core.files.jsonfile import Fields
 from pytest_personalens.suites.questions.data import Row

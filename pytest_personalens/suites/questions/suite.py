@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.agents.embedded.reader.text import fold
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.core.judging.metric import Metric
+from pytest_personalens.core.judging.measure import Metric
 from pytest_personalens.core.suite import Control, Distance, Suite
 from pytest_personalens.core.suite_names import DATA_PREFIXES
 from pytest_personalens.suites.questions.data import OWN_DOMAINS, REASONS, open_questions

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.cli.judges import agreement, label
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.results.values.results import Results, read_results, write_json
+from tests.support.processes.commands import agreement, label
 from tests.support.repository import Repository
 from tests.support.results.rich_results import rich_results
 from tests.support.scripted_agents import REMEMBERS
@@ -41,7 +41,7 @@ def strata(results: Results) -> Counter[tuple[object, ...]]:
 
 
 def test_each_stratum_has_its_share(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert label.main(["results.json", "--count", "50", "--out", "labels.jsonl"]) == 0
+    assert label(["results.json", "--count", "50", "--out", "labels.jsonl"]) == 0
     assert "50 dialogues, 39 single-domain and 11 multi-domain ones: " in capsys.readouterr().out
     results = read_results(stored / "results.json")
     of = {tuple(m.content for m in i.evaluation.dialogue.messages): i for i in results.own}
@@ -58,14 +58,14 @@ def test_each_stratum_has_its_share(stored: Path, capsys: pytest.CaptureFixture[
 
 def test_the_draw_is_the_same_each_time_and_another_by_another_seed(stored: Path) -> None:
     for name, more in (("a", ()), ("b", ()), ("c", ("--seed", "x"))):
-        assert label.main(["results.json", "--count", "20", "--out", f"{name}.jsonl", *more]) == 0
+        assert label(["results.json", "--count", "20", "--out", f"{name}.jsonl", *more]) == 0
     a, b, c = ((stored / f"{name}.jsonl").read_text(encoding="utf-8") for name in "abc")
     assert a == b != c
 
 
 def test_the_file_says_nothing_of_the_judge_or_the_run(stored: Path) -> None:
     args = ["results.json", "others.json", "--count", "30", "--out", "labels.jsonl", "--annotators", "ann"]
-    assert label.main(args) == 0
+    assert label(args) == 0
     for entry in lines(stored / "labels.jsonl"):
         assert sorted(entry) == ["dialogue", "end", "id", "labels", "scenario"]
         assert set(entry["labels"]["ann"].values()) == {None, ""}
@@ -80,14 +80,14 @@ def test_labels_that_are_the_judges_own_agree_with_it(
     repo.write(conftest=REMEMBERS)  # its P differs from scenario to scenario
     args = ("--personalens-sample", "15", "--personalens-gate", "none")
     assert repo.inline(*args, "--personalens-report", "results.json").ret == 0
-    assert label.main(["results.json", "--count", "15", "--out", "labels.jsonl"]) == 0
+    assert label(["results.json", "--count", "15", "--out", "labels.jsonl"]) == 0
     given = read_labels(repo.path / "labels.jsonl")
     results = read_results(repo.path / "results.json")
     of = {item.evaluation.scenario: item.evaluation for item in results.own}
     for one in given:
         assert one.scenario.task.relevant == results.scenarios[one.id].task.relevant
         assert one.dialogue == of[one.id].dialogue
-    assert agreement.main(["labels.jsonl"]) == 4
+    assert agreement(["labels.jsonl"]) == 4
     assert "labels.jsonl: holds no label of tc, p" in capsys.readouterr().err
     filled = []
     for entry in lines(repo.path / "labels.jsonl"):
@@ -98,7 +98,7 @@ def test_labels_that_are_the_judges_own_agree_with_it(
         }
         filled.append(json.dumps(entry) + "\n")
     (repo.path / "labels.jsonl").write_text("".join(filled), encoding="utf-8")
-    assert agreement.main(["labels.jsonl", "--report", "agreement.json"]) == 0
+    assert agreement(["labels.jsonl", "--report", "agreement.json"]) == 0
     found = {
         r["dimension"]: r
         for r in json.loads((repo.path / "agreement.json").read_text(encoding="utf-8"))["readings"]
@@ -112,7 +112,7 @@ def test_table_5_gives_the_mean_over_annotators_beside_the_majority(
     stored: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is a development dependency")
-    assert label.main(["results.json", "--count", "40", "--out", "labels.jsonl"]) == 0
+    assert label(["results.json", "--count", "40", "--out", "labels.jsonl"]) == 0
     filled, said = [], []
     for number, entry in enumerate(lines(stored / "labels.jsonl")):
         scores = [1 + (number * step) % 4 for step in (1, 1, 3)]
@@ -125,7 +125,7 @@ def test_table_5_gives_the_mean_over_annotators_beside_the_majority(
     (stored / "counting.py").write_text(JUDGE, encoding="utf-8")
     monkeypatch.syspath_prepend(str(stored))
     capsys.readouterr()
-    assert agreement.main(["labels.jsonl", "--judge-model", "counting:Counting"]) == 0
+    assert agreement(["labels.jsonl", "--judge-model", "counting:Counting"]) == 0
     row = next(
         line for line in capsys.readouterr().out.splitlines() if line.split()[-2:] == ["0.520", "0.750"]
     )
@@ -163,7 +163,7 @@ def test_what_cannot_be_drawn_is_refused_in_one_line(
     stored: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str
 ) -> None:
     write_json(rich_results(3, profiles=False), stored / "none.json")
-    assert label.main(args) == 4
+    assert label(args) == 4
     told = capsys.readouterr()
     assert told.err.startswith(f"error: {said}")
     assert told.err.count("\n") == 1

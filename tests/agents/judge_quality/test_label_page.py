@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_personalens.cli.judges import agreement, label
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.judge_quality import read_labels
-from pytest_personalens.judge_quality.agreement.annotation import draw_dialogues
+from pytest_personalens.judge_quality.agreement.label_page import draw_dialogues
 from pytest_personalens.results.values.results import write_json
 from tests.support.browser import axe_source
+from tests.support.processes.commands import agreement, label
 from tests.support.results.rich_results import rich_results
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A page with six dialogues of a run."""
     monkeypatch.chdir(tmp_path)
     write_json(rich_results(20), tmp_path / "results.json")
-    assert label.main(["results.json", "--count", "6", "--out", "label.html"]) == 0
+    assert label(["results.json", "--count", "6", "--out", "label.html"]) == 0
     return tmp_path / "label.html"
 
 
@@ -42,7 +42,7 @@ def test_the_page_says_nothing_of_the_judge_and_is_made_again_alike(made: Path) 
     assert not any(one in text for one in said)
     data = text.partition('id="data">')[2].partition("</script>")[0]
     assert not any(f'"{word}"' in data for word in ("verdicts", "nodeid", "justification", "score"))
-    assert label.main(["results.json", "--count", "6", "--out", "label.html"]) == 0
+    assert label(["results.json", "--count", "6", "--out", "label.html"]) == 0
     assert made.read_text(encoding="utf-8") == text
 
 
@@ -71,7 +71,7 @@ def test_a_person_labels_by_keys_goes_on_later_and_saves_what_the_commands_read(
         {TC: 1},
     ]
     assert one.reasons == {"ann": "window"}
-    assert agreement.main(["labels.jsonl", "--dimensions", "tc,p"]) == 0
+    assert agreement(["labels.jsonl", "--dimensions", "tc,p"]) == 0
     assert "3 dialogues" in capsys.readouterr().out
     # Another person opens the page: what ann said is not shown, and is saved beside the own labels.
     page.js("localStorage.clear()")
@@ -92,8 +92,8 @@ def test_a_person_labels_by_keys_goes_on_later_and_saves_what_the_commands_read(
 def test_a_page_of_a_file_of_labels_leaves_its_labels_out_and_bad_input_is_one_line(
     made: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert label.main(["results.json", "--count", "3", "--out", "labels.jsonl", "--annotators", "zoe"]) == 0
-    assert label.main(["labels.jsonl", "--out", "again.html"]) == 0
+    assert label(["results.json", "--count", "3", "--out", "labels.jsonl", "--annotators", "zoe"]) == 0
+    assert label(["labels.jsonl", "--out", "again.html"]) == 0
     assert "zoe" not in (made.parent / "again.html").read_text(encoding="utf-8")
     capsys.readouterr()
     of_memory = rich_results(3).model_copy(update={"suite": "memory"})
@@ -101,8 +101,8 @@ def test_a_page_of_a_file_of_labels_leaves_its_labels_out_and_bad_input_is_one_l
         draw_dialogues([of_memory], 1, seed="s")
     (made.parent / "below").mkdir()
     monkeypatch.chdir(made.parent / "below")
-    assert label.main(["../labels.jsonl", "--out", "../beside.html"]) == 0
-    assert label.main(["../results.json", "--count", "2", "--out", "../beside.html"]) == 0
+    assert label(["../labels.jsonl", "--out", "../beside.html"]) == 0
+    assert label(["../results.json", "--count", "2", "--out", "../beside.html"]) == 0
     monkeypatch.chdir(made.parent)
     capsys.readouterr()
     for words, told in (
@@ -119,7 +119,7 @@ def test_a_page_of_a_file_of_labels_leaves_its_labels_out_and_bad_input_is_one_l
         ),
         (["missing.json", "--out", "x.html"], "missing.json: cannot be read"),
     ):
-        assert label.main(words) == 4
+        assert label(words) == 4
         error = capsys.readouterr().err
         assert told in error
         assert error.count("\n") == 1

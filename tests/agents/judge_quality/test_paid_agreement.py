@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_personalens.cli.judges.agreement import main
 from tests.support.datasets.official_tree import write_code
+from tests.support.processes.commands import agreement as main
 from tests.support.repository import ROOT
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 

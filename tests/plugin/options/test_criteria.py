@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_personalens.core.judging.criteria import name_of
+from pytest_personalens.core.judging.measure import name_of
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository, records
 from tests.support.scripted_agents import BOT, TEST

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from fnmatch import fnmatch
 from typing import get_type_hints
 
 import pytest
@@ -87,6 +88,12 @@ REFUSED = [
     ("--personalens-report=test_bot.py/r.json", "--personalens-report: cannot write to"),
     ("--personalens-report=a.json --personalens-report=./a.json", "give each a file of its own"),
     ("--personalens-save-baseline=.", "is a folder"),
+    ("-o personalens_threshhold=1", "-o: unknown key 'personalens_threshhold'; did you mean personalens_threshold?"),
+    ("-o personalens-gate=1", "-o: unknown key 'personalens-gate'; did you mean personalens_gate?"),
+    ("-o PERSONALENS_GATE=1", "-o: unknown key 'PERSONALENS_GATE'; did you mean personalens_gate?"),
+    ("-o personalens_price=1", "-o: unknown key 'personalens_price'; did you mean personalens_prices?"),
+    ("-o personalens=1", "-o: unknown key 'personalens'; did you mean personalens_"),
+    ("-o personalens_save_baseline=1", "-o: unknown key 'personalens_save_baseline'; did you mean personalens_baseline?"),
     *(
         (f"-opersonalens_context={known} --personalens-control={control}", f"--personalens-control {control}: {problem} (personalens_context); there is nothing to compare")
         for known, control, problem in (
@@ -152,3 +159,77 @@ def test_a_run_asks_nobody_paid_where_records_are_to_be_replayed(told: Repositor
     told.path.joinpath("pytest.ini").write_text("[pytest]\npersonalens_record = live\n")
     assert told.settings(*ARGS).record == "live"
     assert told.settings(*ARGS, "--personalens-record=none").record == "none"
+
+
+#: A misspelt name is refused wherever pytest reads it: it must not pass as if it were not there.
+SAMPLED = ("--personalens-sample=2", "--personalens-gate=none")
+
+
+def refused(repo: Repository, told: str, *args: str) -> None:
+    """pytest does not start with these arguments; `told` is what it says, as a pattern."""
+    with pytest.raises(pytest.UsageError) as error:
+        repo.settings(*args)
+    assert fnmatch(error.value.args[0], f"{told} (PL101)"), error.value
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("pytest.ini", "[pytest]\npersonalens_baselin = b.json\n"),
+        ("tox.ini", "[pytest]\npersonalens_baselin = b.json\n"),
+        ("setup.cfg", "[tool:pytest]\npersonalens_baselin = b.json\n"),
+        ("pyproject.toml", "[tool.pytest.ini_options]\npersonalens_baselin = 'b.json'\n"),
+        ("pyproject.toml", "[tool.pytest]\npersonalens_baselin = 'b.json'\n"),
+        ("pytest.toml", "[pytest]\npersonalens_baselin = 'b.json'\n"),
+    ],
+)
+@pytest.mark.parametrize("args", [SAMPLED, ()], ids=["a run", "no run"])
+def test_in_a_file(repo: Repository, file: str, text: str, args: tuple[str, ...]) -> None:
+    (repo.path / file).write_text(text)
+    refused(repo, f"{file}: unknown key 'personalens_baselin'; did you mean personalens_baseline?", *args)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        (
+            "PERSONALENS_GATE",
+            "no option is read from the environment; give --personalens-gate, or unset the *",
+        ),
+        (
+            "PERSONALENS_TURN_TIMEOUT",
+            "no option is read from the environment; give personalens_turn_timeout, *",
+        ),
+        ("PERSONALENS_CACHEDIR", "unknown variable; did you mean PERSONALENS_CACHE_DIR? Or unset it"),
+    ],
+)
+def test_in_the_environment(repo: Repository, monkeypatch: pytest.MonkeyPatch, name: str, told: str) -> None:
+    monkeypatch.setenv("PERSONALENS_BOT_URL", "https://a.example")  # one of the user's own
+    assert repo.settings(*SAMPLED).sample == 2
+    monkeypatch.setenv(name, "1")
+    refused(repo, f"{name}: {told}", *SAMPLED)
+
+
+def test_as_a_mark(repo: Repository) -> None:
+    repo.write(
+        test_it="""
+        import pytest
+
+        @pytest.mark.personalens_p(4)
+        def test_it(personalens):
+            personalens.check()
+    """
+    )
+    result = repo.inline(*SAMPLED, "-W", "ignore")
+    assert result.ret == 2
+    told = "personalens: test_it.py::test_it: unknown mark 'personalens_p'; did you mean personalens?"
+    result.stdout.fnmatch_lines([told])
+    (repo.path / "pytest.ini").write_text("[pytest]\nmarkers = personalens_p: a mark of their own\n")
+    assert repo.inline(*SAMPLED).ret == 0
+
+
+def test_a_key_of_another_plugin_is_its_own(repo: Repository) -> None:
+    conftest = repo.path / "conftest.py"
+    added = "\ndef pytest_addoption(parser):\n    parser.addini('personalens_extra_colour', 'x')\n"
+    conftest.write_text(conftest.read_text() + added)
+    assert repo.settings(*SAMPLED, "-o", "personalens_extra_colour=red").sample == 2

@@ -283,13 +283,13 @@ def test_every_end_is_replayed_and_the_assistant_asked_each_turn_once(
 
     replies = sum(message.role == "assistant" for message in done.evaluation.dialogue.messages)
     again, heard = replayed("", 0)
-    assert (again.evaluation, again.rows, again.questions) == (done.evaluation, (), 0)
+    assert (again.evaluation, again.rows, again.replayed) == (done.evaluation, (), True)
     assert len(heard) == replies and judge.asked == asked
     for turn in range(1, 2 * replies, 2):
         for odd in ("other", {"role": "assistant", "content": f"reply {turn}"}, "", ValueError("no")):
             short, heard = replayed(odd, turn)
             long, all_heard = replayed(odd, turn, direct=lambda user: user)
-            assert (short.evaluation, short.rows, short.questions) == (long[0], long.rows, long.questions)
+            assert (short.evaluation, short.rows, short.replayed) == (long[0], long.rows, False)
             assert heard == all_heard
             assert (short.raised is odd) == isinstance(odd, Exception)
 
@@ -304,7 +304,7 @@ def test_another_scenario_judge_or_user_agent_is_other_evidence(scenario: Scenar
         UserOnTape(ScriptedUser(UserTurn("x", done=True)), tape),
         JudgeOnTape(CountingJudge(), tape),
     )
-    assert tape.questions == 3
+    assert tape.bought.total() == 3
 
 
 def test_an_edited_record_is_refused(scenario: Scenario) -> None:
@@ -388,7 +388,7 @@ def test_evidence_tells_dialogues_apart_in_any_order(scenario: Scenario) -> None
     for dialogue in (*dialogues, *reversed(dialogues)):
         for dimension in Dimension:
             JudgeOnTape(judge, again).verdict(scenario, dialogue, dimension)
-    assert again.questions == 0
+    assert not again.bought
 
 
 @pytest.mark.slow

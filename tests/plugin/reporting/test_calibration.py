@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_personalens.results.stats.correction import Found, correct, labels_to_decide
+from pytest_personalens.results.values.calibration import Found, correct, labels_to_decide
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import ROOT, Repository
 from tests.support.scripted_agents import BOT, TEST

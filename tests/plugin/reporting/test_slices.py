@@ -81,7 +81,7 @@ def test_an_assistant_that_serves_men_only_has_a_significant_gap_and_fails_the_g
         (["-opersonalens_slice=agee"], "*personalens_slice: unknown demographic 'agee' (did you mean age?)*"),
         (["--personalens-gate=gap(p) <= 0.5"], "*gap(p): there are no groups to compare; add -o personalens_slice*"),
         (["--personalens-gate=gap >= 0.5"], "*name what must not differ between groups of users*"),
-        (["-opersonalens_slice=age", "--personalens-gate=gap(p) <= 9"], "*a gap of p lies above 0 and goes up to 3*"),
+        (["-opersonalens_slice=age", "--personalens-gate=gap(p) <= 9"], "*gap(p) lies above 0, up to 3*"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_compared_is_refused_in_one_line(

@@ -117,17 +117,11 @@ def test_each_fault_is_found_counted_and_shown(audited: Repository, kind: str) -
             message = item["evaluation"]["dialogue"]["messages"][fault["turn"]]
             assert message["role"] == "user"
             assert fault["quote"] in message["content"]
-
-
-def test_a_contradiction_names_both_values(audited: Repository) -> None:
-    audited.inline(*plays("contradicted"), "--personalens-gate=none", "--personalens-report=r.json")
-    found = faults(audited.results("r.json"))
-    assert found
-    for fault in found:
-        said, _, wanted = fault["text"].removeprefix("says ").partition(", the scenario says ")
-        assert said in fault["quote"]
-        assert wanted
-        assert not wanted.startswith(said)
+            if kind == "contradicted":
+                said, _, wanted = fault["text"].removeprefix("says ").partition(", the scenario says ")
+                assert said in fault["quote"]
+                assert wanted
+                assert not wanted.startswith(said)
 
 
 def test_a_sentence_said_twice_costs_no_dialogue(audited: Repository) -> None:
@@ -140,28 +134,23 @@ def test_a_sentence_said_twice_costs_no_dialogue(audited: Repository) -> None:
 
 
 def test_a_good_user_has_no_fault_though_every_task_failed(audited: Repository) -> None:
-    result = audited.inline(*plays("well"), "--personalens-gate=none", "--personalens-report=r.json")
+    gate = "--personalens-gate=user_faults <= 0.05"
+    result = audited.inline(*plays("well"), gate, "--personalens-report=r.json")
+    result.stdout.fnmatch_lines(["gate user_faults: passed, * 0.00 * <= 0.05 over 4 scenarios*"])
+    result.stdout.no_fnmatch_line("*faults of the user in*")
     results = audited.results("r.json")
     assert results["overall"]["figures"]["task_completion"]["value"] == 0
     assert results["user_audit"] == {"audited": 4, "faulty": 0, "faults": {}, "lost": {}}
-    result.stdout.no_fnmatch_line("*of the user*")
 
 
-def test_a_failing_item_shows_the_fault_at_its_turn(audited: Repository) -> None:
-    result = audited.inline(*plays("ended-early"))
-    result.stdout.fnmatch_lines(["*user * That's all, thank you.", "*user fault ends the dialogue although*"])
-
-
-def test_a_gate_on_the_faults(audited: Repository) -> None:
-    gate = ("--personalens-gate=user_faults <= 0.05",)
-    failed = audited.inline(*plays("ended-early"), *gate)
-    failed.stdout.fnmatch_lines(
-        ["gate user_faults: FAILED, share of dialogues with a fault of the user 1.00 * > 0.05 over 4 *"]
-    )
-    assert failed.ret == 1
-    passed = audited.inline(*plays("well"), *gate)
-    passed.stdout.fnmatch_lines(["gate user_faults: passed, * 0.00 * <= 0.05 over 4 scenarios*"])
-    assert passed.ret == 0
+def test_a_failing_item_shows_the_fault_at_its_turn_and_a_gate_fails(audited: Repository) -> None:
+    gate = "--personalens-gate=user_faults <= 0.05"
+    result = audited.inline(*plays("ended-early"), gate)
+    assert result.ret == 1
+    share = "share of dialogues with a fault of the user 1.00 * > 0.05 over 4 *"
+    result.stdout.fnmatch_lines([f"gate user_faults: FAILED, {share}"])
+    shown = audited.inline(*plays("ended-early"))
+    shown.stdout.fnmatch_lines(["*user * That's all, thank you.", "*user fault ends the dialogue although*"])
 
 
 @pytest.mark.parametrize(
@@ -170,18 +159,13 @@ def test_a_gate_on_the_faults(audited: Repository) -> None:
         ("user_faults >= 0.05", "*user_faults is better low: write user_faults <= 0.05*"),
         ("user_faults <= 5", "*user_faults lies from 0 to 1; did you mean 5%?*"),
         ("drop(user_faults) <= 0.1", "*name what must not drop: drop(METRIC) <= VALUE*"),
+        ("user_faults <= 0.06", "*unknown metric 'user_faults'*"),
     ],
 )
 def test_a_gate_that_cannot_be(audited: Repository, gate: str, problem: str) -> None:
-    audited.inline(*plays("well"), "--personalens-gate", gate).stderr.fnmatch_lines([problem])
-
-
-def test_a_suite_without_users_has_no_such_gate(audited: Repository) -> None:
-    refused = audited.inline(
-        *("--personalens-suite=personaconv", "--personalens-sample=2"),
-        *("--personalens-gate=user_faults <= 0.05",),
-    )
-    refused.stderr.fnmatch_lines(["*unknown metric 'user_faults'*"])
+    no_users = ("--personalens-suite=personaconv", "--personalens-sample=2")
+    run = no_users if problem.startswith("*unknown") else plays("well")
+    audited.inline(*run, "--personalens-gate", gate).stderr.fnmatch_lines([problem])
 
 
 @pytest.mark.slow

@@ -158,7 +158,7 @@ def test_what_is_not_judged_is_no_fault_and_replayed(scenario: Scenario) -> None
     replay = Tape(record=record.rows)
     with pytest.raises(NotJudged, match=NEEDS_FACTS):
         JudgeOnTape(ByRules(), replay).verdict(scenario, evaluation.dialogue, TC)
-    assert replay.questions == 0
+    assert not replay.bought
 
 
 def test_a_fault_beside_what_is_not_judged_stays_a_fault(scenario: Scenario) -> None:

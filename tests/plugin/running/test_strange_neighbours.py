@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
-from tests.support.scripted_agents import BOT
+from tests.support.scripted_agents import BOT, TOLD_AGENTS, TOLD_ALONE
 
 SAMPLE = ("--personalens-sample=2", "-opersonalens_threshold=p>=1")
 AUTOUSE = (
@@ -128,3 +128,46 @@ def test_groups_that_xdist_takes_apart_are_told(repo: Repository) -> None:
             result.stdout.fnmatch_lines([told])
         else:
             assert "xdist_group" not in result.stdout.str()
+
+
+def test_a_plugin_that_reads_where_a_failure_is_finds_it_of_gates_too(repo: Repository) -> None:
+    """As pytest-json-report does."""
+    hook = """
+    def pytest_runtest_logreport(report):
+        if report.failed:
+            crash = report.longrepr.reprcrash
+            print("crash", str(crash.path), crash.lineno + 0, crash.message)
+    """
+    repo.write(conftest=BOT + hook)
+    result = repo.inline(*SAMPLE, "--personalens-gate=valid >= 1, p >= 4", "-s")
+    result.stdout.fnmatch_lines(["*crash personalens::gate[[]p[]] 0 *"])
+    assert "INTERNALERROR" not in result.stdout.str()
+
+
+def test_the_last_attempt_of_an_item_that_is_run_again_within_its_report_counts(repo: Repository) -> None:
+    """As pytest-retry does."""
+    hook = """
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(item, call):
+        report = yield
+        if call.when == "call" and report.failed:
+            item.session._setupstate.teardown_exact(None)
+            item._initrequest()
+            item.ihook.pytest_runtest_setup(item=item)
+            item.ihook.pytest_runtest_call(item=item)
+            report.outcome, report.longrepr = "passed", None
+        return report
+
+    tries = []
+
+    @pytest.fixture
+    def personalens_assistant():
+        tries.append(1)
+        return lambda messages: 1 / 0 if len(tries) == 1 else "fine"
+    """
+    repo.write(conftest=TOLD_ALONE + hook)
+    args = ("--personalens-sample=1", *TOLD_AGENTS, "--personalens-gate=valid >= 1")
+    for workers in ((), ("-n", "1")):
+        result = repo.run(*args, *workers)
+        assert result.ret == 0, result.stdout.str()
+        result.stdout.fnmatch_lines(["gate valid: passed, 1 of 1 item could be scored*"])

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from pytest_personalens.core import errors
-from pytest_personalens.core.text.error_codes import error_codes
+from pytest_personalens.core.errors import error_codes
 from tests.support import reference
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import ROOT, Repository

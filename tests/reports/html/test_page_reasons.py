@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import shlex
 from collections import Counter
@@ -169,27 +167,6 @@ def test_trials_share_a_row_and_each_can_be_opened(page: Page, tmp_path: Path) -
     page.go(row[1][2][1])
     assert "trial 3" in page.text(".who")
     assert page.text(".place") == "1 of 12"
-
-
-def test_the_dialogues_found_as_csv(page: Page, tmp_path: Path) -> None:
-    results = rich_results(30, hostile=True)
-    first = results.items[0]
-    formula = first.model_copy(
-        update={"evaluation": first.evaluation.model_copy(update={"scenario": '=HYPERLINK("http://x"), "y"'})}
-    )
-    results = results.model_copy(update={"items": (formula, *results.items[1:])})
-    write_html(results, tmp_path / "r.html")
-    page.open(tmp_path / "r.html", "#status=low")
-    rows = list(csv.DictReader(io.StringIO(str(page.js("return csv(state.found)")))))
-    low = {i.nodeid: i for i in results.items if i.status == "low"}
-    assert {row["test"] for row in rows} == set(low)
-    for row in rows:
-        assert row["personalization"] == str(low[row["test"]].evaluation.personalization)
-        assert row["status"] == "low score"
-    every = list(csv.DictReader(io.StringIO(str(page.js("return csv(data.items)")))))
-    assert every[0]["scenario"] == '\'=HYPERLINK("http://x"), "y"'
-    page.click("#csv")
-    assert page.console() == []
 
 
 def test_what_was_tested_is_said_where_it_is_known() -> None:

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_personalens.cli.runs.report import main
-from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.reports.tables.assistants import read_rows
 from pytest_personalens.reports.tables.runs import paper_rows
-from pytest_personalens.results.stats.paired import adjust_holm, holm
+from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.summarize import summarize
 from pytest_personalens.results.values.results import Results, read_results, write_json
+from tests.support.processes.commands import report as main
 from tests.support.repository import ROOT
 from tests.support.results.rich_results import rich_results
 
@@ -123,48 +121,10 @@ def test_the_figures_of_the_paper_are_those_that_were_taken_from_it() -> None:
         assert ours == ([[row[kind] for kind in (0, 1) for row in rows]] if key == "table_13" else rows), key
 
 
-ROWS = "name,sd_tcr,sd_p,sd_nat,sd_coh,md_tcr,md_p,md_nat,md_coh\n"
-
-
-@pytest.mark.slow
-def test_rows_of_a_file_stand_between_ours_and_the_papers(
-    stored: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (stored / "rows.csv").write_text(ROWS + "Made up | @x,50,2,3,4,25.5,1.5,,3\n")
-    (table,) = printed(capsys, "ours.json", "--table", "3", "--beside", "rows.csv")
-    assert list(table)[:3] == ["this run", "Made up | @x", "paper: Claude 3 Haiku"]
-    assert table["Made up | @x"] == ["50.00", "2.00", "3.00", "4.00", "25.50", "1.50", "-", "3.00"]
-    assert main(["ours.json", "--table", "3", "--beside", "rows.csv", "--report", "-"]) == 0
-    assert "| Made up &#124; &#64;\u200bx | 50.00 |" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("name,sd_tcr\nx,1\n", "has no column 'sd_p'; its first line must be name,sd_tcr"),
-        (ROWS, "holds no row"),
-        ("", "has no column 'name'"),
-        (f"{ROWS}x,0.87,2,3,4,50,2,3,4\n", "line 2, sd_tcr: expected percent, as the paper has it, not 0.87"),
-        (f"{ROWS}x,87,5,3,4,50,2,3,4\n", "line 2, sd_p: expected 1 to 4, not 5"),
-        (f"{ROWS}x,many,2,3,4,50,2,3,4\n", "line 2, sd_tcr: expected a number, not 'many'"),
-        (f"{ROWS}x,nan,2,3,4,50,2,3,4\n", "line 2, sd_tcr: expected 0 to 100, not nan"),
-        (b"\xff\xfe", "not a CSV file in UTF-8"),
-    ],
-)
-def test_rows_that_cannot_be_read(tmp_path: Path, text: str | bytes, said: str) -> None:
-    file = tmp_path / "rows.csv"
-    file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(DataError) as error:
-        read_rows(file)
-    assert said in str(error.value)
-    assert "\n" not in str(error.value)
-
-
 @pytest.mark.parametrize(
     ("args", "said"),
     [
         (["ours.json", "theirs.json", "plain.json"], "plain.json: a report holds one run against another; for more of them give --table or --figure"),
-        (["ours.json", "--beside", "rows.csv"], "--beside: the rows are printed in Table 3; give --table 3 too"),
         (["ours.json", "--figure", "4", "--kind", "both"], "--kind: expected single, multi or all, not 'both'"),
         (["ours.json", "--kind", "all"], "--kind: it is of --figure 4 and --figure 5; give one of them too"),
         (["ours.json", "--table", "3", "--figure", "4"], "--table, --figure: give one of them"),
@@ -172,8 +132,7 @@ def test_rows_that_cannot_be_read(tmp_path: Path, text: str | bytes, said: str) 
         (["ours.json", "--table", "5"], "--table 5: not made of a run's results: personalens agreement LABELS.jsonl"),
         (["ours.json", "--table", "2"], "--table 2: expected 3, 4, 10, 12 or 13;"),
         (["ours.json", "--figure", "3"], "--figure 3: expected 4 or 5;"),
-        (["ours.json", "theirs.json", "--table", "4"], "--table 4: ours and theirs both have the row 'Base + all'; leave one of them out"),
-        (["ours.json", "theirs.json", "--table", "3", "--report", "x.html"], "--report: x.html would be of one run alone; leave it or --table and --figure out"),
+        (["ours.json", "theirs.json", "--table", "3", "--report", "x.html"], "--report: x.html would be of a run; tables are written to PATH.md"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_shown_is_refused_in_one_line(
@@ -183,15 +142,6 @@ def test_what_cannot_be_shown_is_refused_in_one_line(
     told = capsys.readouterr()
     assert told.err.startswith(f"error: {said}")
     assert told.err.count("\n") == 1
-
-
-def test_table_4_is_of_one_assistant(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_json(changed(rich_results(9), assistant="bedrock:nova-lite", context=""), stored / "nova.json")
-    assert main(["plain.json", "nova.json", "--table", "4"]) == 4
-    assert (
-        "it is of one assistant, and these runs are of bedrock:nova-lite and module:bot; give those of one"
-        in capsys.readouterr().err
-    )
 
 
 def test_dialogues_read_on_nothing_but_tc_and_p_have_no_figure_5(
@@ -225,5 +175,4 @@ def test_holms_adjusted_p_is_what_statsmodels_computes() -> None:
         "statsmodels.stats.multitest", reason="statsmodels is a development dependency"
     )
     ps = [0.04, 0.001, 0.3, 0.02, 0.02, 1.0, 0.0005]
-    assert adjust_holm(ps) == pytest.approx(list(multitest.multipletests(ps, method="holm")[1]))
-    assert [p <= 0.05 for p in adjust_holm(ps)] == holm(ps, 0.05)
+    assert holm(ps) == pytest.approx(list(multitest.multipletests(ps, method="holm")[1]))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.core.text.parse import judge_specs
+from pytest_personalens.core.options.option_table import judge_specs
 from pytest_personalens.datasets import OFFICIAL_SAMPLES
 from tests.support.datasets.official_tree import write_code, write_data
 from tests.support.processes.runs import assert_usage_error

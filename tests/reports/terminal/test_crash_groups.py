@@ -8,16 +8,6 @@ from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
 
 ARGS = ("--personalens-sample", "12", *TOLD_AGENTS)
-MEMORY = """
-    def recall(number):
-        if number < 6:
-            raise KeyError("user")
-        if number < 8:
-            raise TimeoutError(f"no answer to call {number}")
-        if number == 8:
-            return None
-        return "fine"
-"""
 BOT = """
     import itertools
 
@@ -27,16 +17,11 @@ BOT = """
         number = itertools.count()
         return lambda messages: recall(next(number))
 """
-WAYS = [
-    "6 x KeyError at app/memory.py:4: 'user'",
-    "2 x TimeoutError at app/memory.py:6, such as: no answer to call 6",
-    "1 x returned NoneType; it must return text (str)",
-]
 
 
 @pytest.fixture
 def crashing(told: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    told.write(conftest=TOLD_ALONE + BOT, app__memory=MEMORY)
+    told.write(conftest=TOLD_ALONE + BOT)
     monkeypatch.syspath_prepend(told.path)
     return told
 

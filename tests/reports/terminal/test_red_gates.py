@@ -58,27 +58,6 @@ def test_a_goodbye_cost_nothing(bot: Repository, monkeypatch: pytest.MonkeyPatch
     assert not any(line == "      user Bye." for line in result.outlines)
 
 
-def test_a_red_gate_obeys_tb(bot: Repository) -> None:
-    shown = {style: bot.inline(*ARGS, *GATE, f"--tb={style}").outlines for style in ("short", "line", "no")}
-    assert not any("- then" in line for lines in shown.values() for line in lines)
-    assert any(line.startswith("dialogues by reason") for line in shown["short"])
-    assert any(line.startswith("personalens::gate[p]: Personalization is 1.00") for line in shown["line"])
-    assert not any(line.startswith("E  ") for line in (*shown["line"], *shown["no"]))
-
-
-def test_a_failing_item_is_shown_as_pytest_shows_failures(bot: Repository) -> None:
-    result = bot.inline(*ARGS[:1], "1", *TOLD_AGENTS, "--color=yes")
-    red = "\x1b[31m\x1b[1m"
-    for line in (
-        f"{red}E   personalization 1, below the required 2: asks for Seat Type (known: window)\x1b[0m",
-        "\x1b[31m  -  1 recorded  Your window seat is booked.\x1b[0m",
-        "\x1b[32m> +  1 assistant Gladly. Which seat would you like, and which row of the house\x1b[0m",
-        "\x1b[1m\x1b[31mtest_bot.py\x1b[0m:3: Failed",
-    ):
-        assert line in result.outlines
-    result.stdout.fnmatch_lines(["*FAILED*test_bot.py::*test_bot[[]*[]]* - p 1 < 2: asks for*"])
-
-
 @pytest.mark.parametrize("width", [80, 140])
 def test_a_failing_item_fits_the_terminal(
     bot: Repository, monkeypatch: pytest.MonkeyPatch, width: int
@@ -90,8 +69,7 @@ def test_a_failing_item_fits_the_terminal(
 
 
 def test_a_failing_item_obeys_tb_also_in_a_worker(bot: Repository) -> None:
-    args = (*ARGS[:1], "2", *TOLD_AGENTS)
-    short = bot.run(*args, "-n", "1", "--tb=short")
+    short = bot.run(*ARGS[:1], "2", *TOLD_AGENTS, "-n", "1", "--tb=short")
     short.stdout.fnmatch_lines(
         [
             "test_bot.py:3: Failed",
@@ -102,36 +80,6 @@ def test_a_failing_item_obeys_tb_also_in_a_worker(bot: Repository) -> None:
         ]
     )
     assert not any(line.startswith("wants:") for line in short.outlines)
-    (line, *_) = (line for line in bot.inline(*args, "--tb=line").outlines if "test_bot.py:3" in line)
-    assert line.endswith("test_bot.py:3: p 1 < 2: asks for Seat Type (known: window)")
-    none = bot.inline(*args, "--tb=no")
-    assert not any("Which seat" in line for line in none.outlines)
-
-
-def test_v_shows_scores_beside_each_item(bot: Repository) -> None:
-    result = bot.inline(*ARGS[:1], "1", *TOLD_AGENTS, "-v")
-    result.stdout.fnmatch_lines(["test_bot.py::test_bot[[]*[]] FAILED (tc 1, p 1)*"])
-    result.stdout.fnmatch_lines(["FAILED test_bot.py::test_bot[[]*[]] - p 1 < 2*"])
-    passing = bot.inline(*ARGS[:1], "1", *TOLD_AGENTS, *GATE[:1], "tcr >= 0", "-v")
-    passing.stdout.fnmatch_lines(["test_bot.py::test_bot[[]*[]] PASSED (tc 1, p 1)*"])
-
-
-def test_the_same_fault_is_told_whole_once(bot: Repository) -> None:
-    bot.write(conftest=REASONS.replace("ASKS if os", "{}['user'] if os"))
-    result = bot.inline(*ARGS[:1], "3", *TOLD_AGENTS)
-    result.assert_outcomes(failed=3)
-    lines = end_of(result)
-    assert sum(line.startswith("wants:") for line in lines) == 1
-    assert sum(line.startswith("E   not scored") for line in lines) == 1
-    assert sum(line == "    (and 2 more items)" for line in lines) == 1
-    assert sum(line.startswith("_") and "test_bot[" in line for line in lines) == 1
-    assert sum(line.startswith("FAILED test_bot.py") for line in lines) == 3
-    assert sum(line.startswith("again:") for line in lines) == 1
-    assert sum(line == "trace:  add --tb=long" for line in lines) == 1
-    assert re.search(r"^conftest.py:\d+: Failed$", "\n".join(lines), re.MULTILINE)
-    result.stdout.fnmatch_lines(
-        ["E   not scored, assistant at fault: the assistant raised KeyError: 'user'*"]
-    )
 
 
 def test_merged_shards_say_why_a_gate_failed(bot: Repository) -> None:

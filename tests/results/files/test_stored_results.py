@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.cli.runs.report import main
 from pytest_personalens.results.shards import read_computed
 from pytest_personalens.results.values.results import Results, write_json
+from tests.support.processes.commands import report as main
 from tests.support.results.rich_results import rich_results
 
 Tamper = Callable[[dict[str, Any]], object]

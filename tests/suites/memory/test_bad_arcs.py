@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_personalens.cli.scenarios.check_dataset import main
 from tests.suites.memory.arcs import ARC, DATA, LISTENER, SUITE
 from tests.suites.personaconv.arguments import check_refused
+from tests.support.processes.commands import check_dataset as main
 from tests.support.repository import Repository
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from pytest_personalens.agents.embedded.reader.text import mentions
-from pytest_personalens.cli.scenarios.check_dataset import main as check_dataset
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.datasets.base import read_toml
 from pytest_personalens.datasets.embedded.dataset_files import EmbeddedFiles
@@ -20,6 +19,7 @@ from tests.suites.personaconv.arguments import gates
 from tests.suites.questions.layouts import SUITE
 from tests.suites.questions.test_judging import said
 from tests.support.datasets.make_data import questions
+from tests.support.processes.commands import check_dataset
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import ROOT, Repository, records
 

@@ -24,8 +24,7 @@ from pytest_personalens.results.comparison.baseline import baseline_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline
 from pytest_personalens.results.comparison.pairs import controls_of, trials_of
 from pytest_personalens.results.gates.check import check_gates
-from pytest_personalens.results.reasons.reasons import attach_earlier
-from pytest_personalens.results.summarize import summarize
+from pytest_personalens.results.summarize import attach_earlier, summarize
 from pytest_personalens.results.values.item import Item, shortfalls_of
 from pytest_personalens.results.values.results import Results
 

@@ -7,11 +7,10 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.agents.embedded.judge.parts import VERBS, deeds_of, may_do, names_in
-from pytest_personalens.agents.embedded.reader.facts_of_statement import is_taste
+from pytest_personalens.agents.embedded.reader.fact_readings import is_taste
 from pytest_personalens.agents.embedded.reader.statements import DONE, FIRM
 from pytest_personalens.agents.embedded.reader.text import content, fold, stem, stems
-from pytest_personalens.agents.embedded.reader.typed_values import values
-from pytest_personalens.agents.embedded.reader.written_forms import PERSONS, Day, Time
+from pytest_personalens.agents.embedded.reader.typed_values import PERSONS, Day, Time, values
 from pytest_personalens.core.dialogue.tool_calls import Call, call_line, calls_of
 
 if TYPE_CHECKING:
@@ -19,9 +18,9 @@ if TYPE_CHECKING:
 
     from pytest_personalens.agents.embedded.judge.parts import PartReading
     from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
-    from pytest_personalens.agents.embedded.reader.facts_of_statement import Finding
+    from pytest_personalens.agents.embedded.reader.fact_readings import Finding
     from pytest_personalens.agents.embedded.reader.statements import Statement
-    from pytest_personalens.agents.embedded.reader.written_forms import Value
+    from pytest_personalens.agents.embedded.reader.typed_values import Value
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.dialogue.state import StoredRecord
     from pytest_personalens.core.facts import Clock
@@ -164,13 +163,11 @@ def _action(call: Call) -> Action:
     keys = _stems(" ".join(_keys(call.arguments)))
     said = keys | _stems(" ".join(plain_values(dict(call.arguments))))
     begins_with_deed = bool(deeds_of(frozenset(map(stem, parts[:1]))))
-    looks_up = (bool(_LOOKS_UP & set(parts)) and not begins_with_deed) or (
-        not deeds and bool(_TELLS & set(parts))
-    )
+    looks_up = not _LOOKS_UP.isdisjoint(parts) and not begins_with_deed
+    tells = not deeds and not _TELLS.isdisjoint(parts)
     # A tool that makes something may send it to others too.
-    return Action(
-        call, (name | said) - _GENERAL, deeds | (deeds_of(keys) & {"send"}), looks_up, has_failed(call)
-    )
+    deeds |= deeds_of(keys) & {"send"}
+    return Action(call, (name | said) - _GENERAL, deeds, looks_up or tells, has_failed(call))
 
 
 def _keys(arguments: Mapping[str, Any]) -> Iterator[str]:
@@ -223,12 +220,10 @@ def _pairs(v: Value) -> Iterator[tuple[str, int]]:
 def held_by(action: Action, now: Clock | None) -> Held:
     """Return what the arguments of a call name; a bare number is a count by the name of its argument."""
     arguments = action.call.arguments
-    return frozenset(
-        pair for text in plain_values(dict(arguments)) for pair in held_in(text, now, ("time", "day"))
-    ) | {
-        ("count", value)
-        for name, value in arguments.items()
-        if name.lower() in _OF_COUNTS and isinstance(value, int) and 0 < value < _LARGEST_COUNT
+    texts = plain_values(dict(arguments))
+    counted = (value for name, value in arguments.items() if name.lower() in _OF_COUNTS)
+    return frozenset(pair for text in texts for pair in held_in(text, now, ("time", "day"))) | {
+        ("count", value) for value in counted if isinstance(value, int) and 0 < value < _LARGEST_COUNT
     }
 
 
@@ -270,16 +265,12 @@ class Calls:
         fitting = [a for a in self.actions if self._fits(part, a)]
         done = [a for a in fitting if a.did]
         if part.never:  # what must not happen is reached where no call does it
-            return (
-                _shown(words, "wrong", done[-1])
-                if done
-                else words._replace(state="done", turn=None, quote="")
-            )
+            unseen = words._replace(state="done", turn=None, quote="")
+            return _shown(words, "wrong", done[-1]) if done else unseen
         done = done or [a for a in self.actions if a.did and self._holds(part, a)]
         failed = [a for a in fitting if a.failed]
-        if done and not (
-            failed and self._overlap(part, failed[-1]) > max(self._overlap(part, a) for a in done)
-        ):
+        nearest = max((self._overlap(part, a) for a in done), default=-1)
+        if done and not (failed and self._overlap(part, failed[-1]) > nearest):
             last = done[-1]
             if details := self._wrong(part, last):
                 return _shown(words, "wrong", last)._replace(details=details)
@@ -288,9 +279,8 @@ class Calls:
             return words if words.state == "wrong" else _shown(words, "done", last)._replace(details=())
         if failed:
             return _shown(words, "refused", failed[-1])
-        return words._replace(
-            state="claimed" if words.state in ("done", "wrong") else words.state, details=()
-        )
+        claimed = words.state in ("done", "wrong")
+        return words._replace(state="claimed" if claimed else words.state, details=())
 
     def _fits(self, part: GoalPart, action: Action) -> bool:
         """True for a call that does the kind of deed that the part asks for, to what the part is about."""
@@ -303,10 +293,8 @@ class Calls:
         # A deed that shares no word with the part does it where nothing else can be meant.
         alone = sum(p.kind == "done" and not p.never for p in self._reading.parts_of_task) == 1
         scenario = self._reading.scenario
-        domains = content(
-            " ".join((*scenario.domains, *(w for d in scenario.words.values() for w in d.words)))
-        )
-        topic = domains | (content(scenario.task.intent) - VERBS)
+        words = (word for domain in scenario.words.values() for word in domain.words)
+        topic = content(" ".join((*scenario.domains, *words))) | (content(scenario.task.intent) - VERBS)
         return alone and bool(action.deeds) and bool(action.words & topic)
 
     def _holds(self, part: GoalPart, action: Action) -> bool:
@@ -347,9 +335,8 @@ class Calls:
         kinds = part.slots if self._reading.scenario.task.parts else ("day", "count")
         if clash(held_in(part.text, self._now, kinds), held):
             return True
-        claims = [
-            s for s in self._reading.said if s.turn == action.call.turn and (s.act in FIRM or _says_done(s))
-        ]
+        then = (s for s in self._reading.said if s.turn == action.call.turn)
+        claims = [s for s in then if s.act in FIRM or _says_done(s)]
         said = " . ".join(s.text for s in claims)
         return bool(said) and (clash(held_in(said, self._now), held) or self._about_another(action, claims))
 

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from pytest_personalens.agents.embedded.judge.by_calls import Action, of_record
 from pytest_personalens.agents.embedded.judge.parts import VERBS, deeds_of, may_do
-from pytest_personalens.agents.embedded.reader.facts_of_statement import (
+from pytest_personalens.agents.embedded.reader.fact_readings import (
     MOST,
     Facts,
     Finding,
@@ -17,8 +17,7 @@ from pytest_personalens.agents.embedded.reader.facts_of_statement import (
     within_limit,
 )
 from pytest_personalens.agents.embedded.reader.text import content, plain, stems
-from pytest_personalens.agents.embedded.reader.typed_values import TYPED, said_in, values
-from pytest_personalens.agents.embedded.reader.written_forms import Value
+from pytest_personalens.agents.embedded.reader.typed_values import TYPED, Value, said_in, values
 from pytest_personalens.core.dialogue.state import facts_at, stored_records
 from pytest_personalens.core.facts import RANGE
 from pytest_personalens.datasets.world.written import say
@@ -94,12 +93,11 @@ def things_in(state: State, facts: Facts, turn: int) -> list[Thing]:
             if leaf in mapped or (not mapped and leaf.value is not None and not isinstance(leaf.value, bool)):
                 names = mapped.get(leaf) or tuple(_counted(leaf, facts))
                 line = f"{leaf.keys[-1].replace('_', ' ')}: {text}"
-                of_leaf = (
-                    _by_table(leaf.value, text, names, facts, unlike)
-                    if names
-                    else facts.findings(line, deed=True)
+                by_table, shown = (
+                    _by_table(leaf.value, text, names, facts, unlike),
+                    _in_words(leaf.value, text),
                 )
-                shown = _in_words(leaf.value, text)
+                of_leaf = by_table if names else facts.findings(line, deed=True)
                 findings += (StoredFinding(leaf, shown, one.fact, one.said, one.right) for one in of_leaf)
         found.append(Thing(record, tuple(findings), bool(mapped), tuple(unlike), of_record(record, turn)))
     return found
@@ -154,11 +152,8 @@ def _by_table(
         for fact in exact or fitting:
             yield Finding(fact, " and ".join(held[fact.name]), right=True)
         for fact in () if fitting else facts:
-            if (
-                fact.kind in TYPED
-                or fact.kind in _NAMES
-                or any(said_in(w, text, fact.kind, {}) for w in fact.wrong)
-            ):
+            listed = any(said_in(w, text, fact.kind, {}) for w in fact.wrong)
+            if fact.kind in TYPED or fact.kind in _NAMES or listed:
                 yield Finding(fact, text[:_LONGEST], right=False)
             else:
                 unlike.append((fact, text[:_LONGEST]))
@@ -169,14 +164,8 @@ def _held(fact: Fact, value: Any, text: str, reader: Facts) -> list[str]:
     if fact.kind not in TYPED:
         return [right for right in fact.right if said_in(right, text, fact.kind, reader.synonyms)]
     found = _typed(fact.kind, value, text, reader)
-    return [
-        right
-        for right in fact.right
-        if any(
-            within_limit(v, fact) or reader.fits(v, fact.model_copy(update={"right": (right,)}))
-            for v in found
-        )
-    ]
+    each = ((right, fact.model_copy(update={"right": (right,)})) for right in fact.right)
+    return [right for right, f in each if any(within_limit(v, fact) or reader.fits(v, f) for v in found)]
 
 
 def _typed(kind: FactKind, value: Any, text: str, reader: Facts) -> list[Value]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.agents.embedded.judge.by_calls import Calls, actions, of_record
 from pytest_personalens.agents.embedded.judge.by_state import StoredWork
 from pytest_personalens.agents.embedded.judge.parts import read_parts
-from pytest_personalens.agents.embedded.reader.facts_of_statement import is_taste
+from pytest_personalens.agents.embedded.reader.fact_readings import is_taste
 from pytest_personalens.core.dialogue.state import stored_records
 from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.judging.dimensions import NEEDS_FACTS, NO_FACTS
@@ -54,10 +54,8 @@ def task_completion(reading: Reading) -> Verdict:
     if dialogue.state is not None:
         parts, notes = StoredWork(reading, dialogue.state).read(_readable(parts)), _BY_STATE
     elif dialogue.acts:
-        parts, notes = (
-            Calls(reading, actions(reading.messages), has_state=False).read(_readable(parts)),
-            _BY_CALLS,
-        )
+        calls = Calls(reading, actions(reading.messages), has_state=False)
+        parts, notes = calls.read(_readable(parts)), _BY_CALLS
     open_parts = [part for part in parts if part.state != "done"]
     ended = _ended(reading)
     by_words = dialogue.state is None and not dialogue.acts
@@ -79,12 +77,11 @@ def task_completion(reading: Reading) -> Verdict:
     elif ended:
         why, evidence = ended[0], (ended[1],)
     elif open_parts:
-        why = "; ".join(
-            f"{'; '.join(part.details)}: {note(part)}"
-            if part.details
-            else f"{note(part)}: {part.part.text.rstrip('.')}"
-            for part in open_parts[:3]
+        told = (
+            ("; ".join(p.details), note(p)) if p.details else (note(p), p.part.text.rstrip("."))
+            for p in open_parts[:3]
         )
+        why = "; ".join(f"{what}: {state}" for what, state in told)
         evidence = _evidence(open_parts, notes)
     else:
         why = "what the task asks for was done or told, and no value is wrong"
@@ -183,11 +180,8 @@ def unbacked(reading: Reading) -> Verdict:
         why = "the assistant does not tell which tools it called"
         return Verdict(dimension=Dimension.UNBACKED, score=0, justification=why)
     last = max((n for n, m in enumerate(reading.messages) if m.role == "assistant"), default=0)
-    deciding = (
-        actions(reading.messages)
-        if state is None
-        else tuple(of_record(record, last) for record in stored_records(state.data))
-    )
+    stored = () if state is None else stored_records(state.data)
+    deciding = actions(reading.messages) if state is None else tuple(of_record(r, last) for r in stored)
     claims = Calls(reading, deciding, has_state=state is not None).unbacked()
     note = "no successful tool call did this" if state is None else "the system holds nothing of this"
     if claims:

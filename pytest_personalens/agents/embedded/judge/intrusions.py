@@ -159,19 +159,13 @@ class _Needs:
         scenario, self._messages = reading.scenario, reading.messages
         self.scenario = scenario
         task = scenario.task
+        held = (item for types in scenario.preferences.values() for item in types.items())
         data = (
-            task.intent,
-            task.goal,
-            task.description,
+            *(task.intent, task.goal, task.description),
             *(word for part in task.parts for word in (part.text, *part.words)),
             *(word for fact in task.facts for word in (fact.what, *fact.right, fact.says)),
             *(word for thing in task.things for word in (thing.what, thing.record)),
-            *(
-                v
-                for types in scenario.preferences.values()
-                for name, vs in types.items()
-                for v in (name, *vs)
-            ),
+            *(word for name, values in held for word in (name, *values)),
             *scenario.summaries.values(),
             *(word for limit in scenario.limits for word in (limit.kind, limit.name, limit.text)),
             *scenario.situation.known.values(),
@@ -342,9 +336,8 @@ def _with_owner(one: Intrusion, scenario: Scenario) -> Intrusion:
         mine = next((n for n, row in enumerate(rows) if own in row.split()), None)
         theirs = next((n for n, row in enumerate(rows) if said in row.split()), None)
         if one.code == code and mine is not None and theirs is not None and mine != theirs:
-            return one._replace(
-                code="other-person", detail=f"the user's {field}: {scenario.demographics[field]}"
-            )
+            mine_is = f"the user's {field}: {scenario.demographics[field]}"
+            return one._replace(code="other-person", detail=mine_is)
     return one
 
 

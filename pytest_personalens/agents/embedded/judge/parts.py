@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded.reader.facts_of_statement import is_taste
+from pytest_personalens.agents.embedded.reader.fact_readings import is_taste
 from pytest_personalens.agents.embedded.reader.statements import DONE
-from pytest_personalens.agents.embedded.reader.text import content, fold, names, stem
-from pytest_personalens.agents.embedded.reader.typed_values import TYPED, said_in
-from pytest_personalens.agents.embedded.reader.written_forms import is_day_word
+from pytest_personalens.agents.embedded.reader.text import content, fold, names, stem, stems
+from pytest_personalens.agents.embedded.reader.typed_values import TYPED, is_day_word, said_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
+    from pytest_personalens.agents.embedded.reader.fact_readings import FactReading
     from pytest_personalens.agents.embedded.reader.statements import Act, Statement
     from pytest_personalens.core.judging.verdict import PartState
     from pytest_personalens.core.scenario import GoalPart, Slot
@@ -55,9 +55,9 @@ _DONE: Final = frozenset(map(stem, re.sub(r"[^a-z|]", "", DONE.replace("ll?", "l
 DEEDS: Final = _DONE.union(*_DEEDS.values())
 #: Deeds of every kind.
 ANY_DEED: Final = frozenset(
-    map(
-        stem,
-        "done arranged sorted confirmed completed placed finished set made active live place ready fixed changed corrected updated switched turned put".split(),  # noqa: SIM905
+    stems(
+        "done arranged sorted confirmed completed placed finished set made active live place ready fixed changed"
+        " corrected updated switched turned put"
     )
 )
 
@@ -80,12 +80,8 @@ _STATES: Final[dict[Act, PartState]] = {
 
 #: The details that may have any value and that a typed value shows, by its kind.
 _SLOTS: Final[Mapping[str, Slot]] = {
-    "money": "price",
-    "time": "time",
-    "date": "day",
-    "duration": "length",
-    "count": "count",
-}
+    "money": "price", "time": "time", "date": "day", "duration": "length", "count": "count",
+}  # fmt: skip
 _NAMED: Final = frozenset[str](("provider", "person", "item", "place", "text"))
 
 
@@ -145,9 +141,8 @@ class _PartReader:
             if fact.kind in TYPED:
                 said = any(v.kind == fact.kind and self._reader.fits(v, fact) for v in statement.values)
             else:
-                said = any(
-                    said_in(right, statement.text, fact.kind, self._reader.synonyms) for right in fact.right
-                )
+                text, others = statement.text, self._reader.synonyms
+                said = any(said_in(right, text, fact.kind, others) for right in fact.right)
             if said:
                 fit += 0.5 / sum(name in part.facts for part in self._parts)
         return fit
@@ -184,31 +179,17 @@ class _PartReader:
             return self._never(number, part)
         named = [self._readings[name] for name in part.facts if name in self._readings]
         closed = [r for r in named if not is_taste(r.fact)]
+        contradicted = (r for r in named if r.state == "contradicted")
         # A taste concerns personalization, until the user has named it.
-        wrong = [
-            r
-            for r in named
-            if r.state == "contradicted" and (not is_taste(r.fact) or self._is_named(r.fact.name))
-        ]
-        if wrong:
+        if wrong := [r for r in contradicted if not is_taste(r.fact) or self._is_named(r.fact.name)]:
             last = max(wrong, key=lambda r: r.turn or 0)
-            return PartReading(
-                part,
-                "wrong",
-                last.turn,
-                last.quote,
-                tuple(f"{r.fact.what}: {r.said}, wanted {r.fact.says or r.fact.right[0]}" for r in wrong),
-            )
+            return PartReading(part, "wrong", last.turn, last.quote, tuple(map(_wanted, wrong)))
         deed = self._deed(number, part) if part.kind == "done" else None
         if deed is not None and deed.state not in ("done", "missing"):
             return deed
-        if unsaid := [r for r in closed if r.state == "not said"]:
-            details = tuple(
-                f"{r.fact.what}: not said, wanted {r.fact.says or r.fact.right[0]}" for r in unsaid
-            )
-            return PartReading(
-                part, "missing", deed.turn if deed else None, deed.quote if deed else "", details
-            )
+        if unsaid := tuple(_wanted(r) for r in closed if r.state == "not said"):
+            missing = deed or PartReading(part, "missing")
+            return PartReading(part, "missing", missing.turn, missing.quote, unsaid)
         if deed is not None and (deed.state == "done" or not closed):
             return deed
         if part.kind == "told" and (lacking := self._untold(number, part, closed=bool(closed))):
@@ -225,14 +206,8 @@ class _PartReader:
 
     def _never(self, number: int, part: GoalPart) -> PartReading:
         words = self._raw[number] | self._deeds[number]
-        bad = next(
-            (
-                s
-                for s in self._said
-                if s.act == "done" and len(words & s.words) > 1 and not _AWAY.search(fold(s.text))
-            ),
-            None,
-        )
+        about = (s for s in self._said if s.act == "done" and len(words & s.words) > 1)
+        bad = next((s for s in about if not _AWAY.search(fold(s.text))), None)
         return PartReading(part, "wrong", bad.turn, bad.text) if bad else PartReading(part, "done")
 
     def _deed(self, number: int, part: GoalPart) -> PartReading:
@@ -269,9 +244,8 @@ class _PartReader:
         firm = [s for s in self._said if s in self._firm or s.act == "handed"] or [
             s for s in self._said if s.act in ("offered", "promised")
         ]
-        open_facts = [
-            f for name in part.facts if (f := self._facts.get(name)) and (not f.right or is_taste(f))
-        ]
+        facts = (self._facts[name] for name in part.facts if name in self._facts)
+        open_facts = [f for f in facts if not f.right or is_taste(f)]
         wanted = {kind for kind, slot in _SLOTS.items() if slot in part.slots}
         wanted |= {f.kind for f in open_facts if f.kind in _SLOTS and not f.right}
         lacking = sorted(_SLOTS[kind] for kind in wanted - {v.kind for s in firm for v in s.values})
@@ -293,6 +267,12 @@ class _PartReader:
         if name and self._new:
             return None
         return PartReading(part, "missing", known=name)
+
+
+def _wanted(reading: FactReading) -> str:
+    """Return what is wrong or not said of a fact, and what was wanted."""
+    fact = reading.fact
+    return f"{fact.what}: {reading.said or 'not said'}, wanted {fact.says or fact.right[0]}"
 
 
 def names_in(text: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded.judge.completion import broken_reasons
 from pytest_personalens.agents.embedded.judge.intrusions import intrusions
-from pytest_personalens.agents.embedded.reader.facts_of_statement import is_taste
+from pytest_personalens.agents.embedded.reader.fact_readings import is_taste
 from pytest_personalens.agents.embedded.reader.text import content, mentions, plain
 from pytest_personalens.agents.embedded.reader.typed_values import said_in
 from pytest_personalens.core.judging.verdict import MOST_EVIDENCE, Dimension, Evidence, Reason, Verdict
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
-    from pytest_personalens.agents.embedded.reader.facts_of_statement import Facts
+    from pytest_personalens.agents.embedded.reader.fact_readings import Facts
     from pytest_personalens.agents.embedded.reader.statements import Statement
     from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.judging.verdict import PreferenceCode
@@ -137,32 +137,25 @@ def counted(reading: Reading, found: Sequence[Use]) -> dict[str, float]:
     messages, codes, total = reading.messages, [use.code for use in found], max(1, len(found))
     asked = "asks-known" in codes or _asks_past(reading)
     shown, named, reason = _past(reading)
-    tastes = [r for r in reading.readings.values() if is_taste(r.fact)]
     questions = sum(s.turn <= 1 and _asks(s, reading.facts) for s in reading.said)
-    return dict(
-        zip(
-            POINTS,
-            (
-                codes.count("applies") / total,
-                float("applies" in codes),
-                float(asked),
-                float(any(u.code == "contradicts" and messages[u.turn].role == "user" for u in found)),
-                float("recites" in codes),
-                codes.count("ignores") / total,
-                min(shown, 8) / 8,
-                min(named, 4) / 4,
-                float(reason),
-                # What the user had to correct is counted above, and no second time.
-                float(
-                    any(u.code == "contradicts" and messages[u.turn].role == "assistant" for u in found)
-                    or any(r.state == "contradicted" for r in tastes)
-                ),
-                float(any(r.state == "affirmed" for r in tastes)),
-                min(questions, 4) / 4,
-            ),
-            strict=True,
-        )
+    against = {messages[u.turn].role for u in found if u.code == "contradicts"}
+    states = {r.state for r in reading.readings.values() if is_taste(r.fact)}
+    numbers = (
+        codes.count("applies") / total,
+        float("applies" in codes),
+        float(asked),
+        float("user" in against),
+        float("recites" in codes),
+        codes.count("ignores") / total,
+        min(shown, 8) / 8,
+        min(named, 4) / 4,
+        float(reason),
+        # What the user had to correct is counted above, and no second time.
+        float("assistant" in against or "contradicted" in states),
+        float("affirmed" in states),
+        min(questions, 4) / 4,
     )
+    return dict(zip(POINTS, numbers, strict=True))
 
 
 def _asks_past(reading: Reading) -> bool:

@@ -8,8 +8,7 @@ from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded.reader.facts_of_dialogue import FactReading, read_statements
-from pytest_personalens.agents.embedded.reader.facts_of_statement import Facts
+from pytest_personalens.agents.embedded.reader.fact_readings import FactReading, Facts, read_statements
 from pytest_personalens.agents.embedded.reader.statements import Statement, statements
 from pytest_personalens.agents.embedded.reader.text import STOPWORDS, content, mentions, plain, stems
 from pytest_personalens.core.errors import JudgeFault

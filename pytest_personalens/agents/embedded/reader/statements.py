@@ -12,7 +12,7 @@ from pytest_personalens.agents.embedded.reader.typed_values import values
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.agents.embedded.reader.written_forms import Value
+    from pytest_personalens.agents.embedded.reader.typed_values import Value
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.facts import Clock
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded.judge.parts import read_parts
 from pytest_personalens.agents.embedded.judge.read_dialogue import Reading, broken_limits
-from pytest_personalens.agents.embedded.reader.facts_of_statement import MOST, is_taste
+from pytest_personalens.agents.embedded.reader.fact_readings import MOST, is_taste
 from pytest_personalens.agents.embedded.reader.statements import FIRM, Statement
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, plain
 from pytest_personalens.agents.embedded.user import voice
@@ -229,11 +229,8 @@ class NextTurn:
         told = reading.turn is not None or (reading.part.kind == "told" and self._tells)
         if reading.state != "missing" or not (told or self._was_asked(reading.part)):
             return ""
-        open_ = [
-            r.fact
-            for n in reading.part.facts
-            if (r := self.reading.readings.get(n)) and r.state == "not said"
-        ]
+        said = (self.reading.readings.get(name) for name in reading.part.facts)
+        open_ = [r.fact for r in said if r and r.state == "not said"]
         closed = [f for f in open_ if f.known != "open" and not (is_taste(f) or MOST.search(f.what))]
         return " and ".join(map(self._named, closed[:_MOST_ASKED]))
 

@@ -11,12 +11,13 @@ from pytest_personalens.agents.embedded.reader.text import content, mentions, pl
 from pytest_personalens.agents.embedded.reader.typed_values import said_in, values
 from pytest_personalens.agents.embedded.user import voice
 from pytest_personalens.agents.embedded.user.voice import drawn_number, first_person, lower_first
+from pytest_personalens.core.scenario import DomainWords
 from pytest_personalens.datasets.world.written import ordinal, range_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.agents.embedded.reader.facts_of_statement import Facts
+    from pytest_personalens.agents.embedded.reader.fact_readings import Facts
     from pytest_personalens.core.facts import Fact
     from pytest_personalens.core.scenario import Scenario
 
@@ -88,11 +89,8 @@ def questions(reply: str, listing: str = "") -> tuple[Question, ...]:
         if piece.rstrip(" )\"'*_").endswith("?"):
             found += [Question(p, _wants(plain(p), listing)) for p in _AND.split(piece) if len(p) > 1]
         elif _NEEDS.search(folded):
-            found += [
-                Question(p, "detail")
-                for p in re.split(r", (?:and )?| and (?=(?:the|your|how|which)\b)", piece)
-                if len(p) > 1
-            ]
+            parts = re.split(r", (?:and )?| and (?=(?:the|your|how|which)\b)", piece)
+            found += [Question(part, "detail") for part in parts if len(part) > 1]
         elif _REQUEST.search(folded):
             found.append(Question(piece, _wants(folded, listing)))
     return tuple(found)
@@ -262,14 +260,11 @@ class Answers:
     def _wishes(self, folded: str) -> list[Answer]:
         """Return one or two preferences that matter to the task: those of the domain that a question names."""
         relevant = [row for row in self._held if row[:2] in self.scenario.task.relevant]
-        words_of = {
-            d: self.scenario.words[d].words for d in self.scenario.domains if d in self.scenario.words
-        }
-        named = {
-            d
-            for d in self.scenario.domains
-            if _topic(folded) & _topic(plain(" ".join((d, *words_of.get(d, ())))))
-        }
+        named = set[str]()
+        for domain in self.scenario.domains:
+            words = self.scenario.words.get(domain, DomainWords()).words
+            if _topic(folded) & _topic(plain(" ".join((domain, *words)))):
+                named.add(domain)
         if not (named or self.scenario.task.facts) and _topic(folded) - _UNNAMED:
             return []  # "Which size would you like?" names something else
         tastes = [row for row in self._held if row[0] in named and _TASTE.search(row[1])]
@@ -356,9 +351,8 @@ class Answers:
         plainly = listed[best].replace("*", "").strip()
         name = re.split(r"\s+[-–—|]\s+|\s*(?::(?!\d)|[(;])|,\s", plainly)[0].strip(" .\"'")
         named = len(name.split()) <= _SHORT and re.search(r"[^\W\d_]{3}", name)
-        return Answer(
-            "option", name if named else f"the {[*_ORDINALS, 'last'][min(best, len(_ORDINALS))]} one"
-        )
+        place = [*_ORDINALS, "last"][min(best, len(_ORDINALS))]
+        return Answer("option", name if named else f"the {place} one")
 
     def corrections(self, text: str) -> Iterator[tuple[Fact, str]]:
         """Yield the facts that a text has wrong, with the words that are wrong, and none that it has right too."""

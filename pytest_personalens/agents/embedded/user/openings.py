@@ -20,11 +20,8 @@ _LEAST, _SHORT, _WHOLE, _CLAUSE = 5, 14, 4, 2
 _BREAKS: Final = (
     (re.compile(r"(?<=[.?!]) "), _SHORT + _WHOLE),
     (re.compile(r"[,:;] (?!where|who|whose|which|that|and\b)"), _SHORT + _CLAUSE),
-    (
-        re.compile(r",? (?=(?:because|since|so that|before|with|for|from|on|at|and|to a|about) )"),
-        _SHORT + _CLAUSE,
-    ),
-)
+    (re.compile(r",? (?=(?:because|since|so that|before|with|for|from|on|at|and|to a|about) )"), _SHORT + _CLAUSE),
+)  # fmt: skip
 #: Words after which more has to come, and what is not to be torn apart.
 _OPEN_END: Final = re.compile(
     r"(?:^|[\s,])(?:where|when|what|who|which|that|out|back|around|something|one|two|an?|the|I|I want|look|know"
@@ -55,17 +52,13 @@ def first_message(scenario: Scenario) -> tuple[str, str]:
         return text, ""
     whole = [*_Secret(scenario).said_in(text), *(match.span() for match in _TOGETHER.finditer(text))]
     for pattern, most in _BREAKS:
-        found = [
-            match
-            for match in pattern.finditer(text)
-            if _LEAST <= len(text[: match.start()].split()) <= most
-            and not _OPEN_END.search(text[: match.start()])
-            and not any(start < match.end() and match.start() < end for start, end in whole)
-        ]
-        if found:
-            head = text[: found[-1].start()]
+        for match in reversed(list(pattern.finditer(text))):
+            head = text[: match.start()]
+            torn = any(start < match.end() and match.start() < end for start, end in whole)
+            if torn or _OPEN_END.search(head) or not _LEAST <= len(head.split()) <= most:
+                continue
             end = "?" if text.endswith("?") and "." not in head else "."
-            rest = text[found[-1].end() :].removeprefix("when ")
+            rest = text[match.end() :].removeprefix("when ")
             return head.rstrip(".?!") + end, f"{upper_first(rest).rstrip('.?! ')}."
     return text, ""
 
@@ -90,11 +83,8 @@ def matter(scenario: Scenario) -> str:
     """Return an opening that names only what it is about, and no fact."""
     secret = _Secret(scenario)
     names = [d.lower() for d in scenario.domains if not secret.told_by(d)]
-    return (
-        f"Hello, I need help with {' and '.join(names)}."
-        if names
-        else "Hello! Could you help me with something?"
-    )
+    about = f"Hello, I need help with {' and '.join(names)}."
+    return about if names else "Hello! Could you help me with something?"
 
 
 class _Secret:

@@ -63,11 +63,8 @@ def article(name: str, text: str) -> str:
     folded = text.lower()
     if "seat" in name.lower() and folded in _SEATS:
         return _SEATS[folded]
-    return (
-        f"{'an' if folded[0] in 'aeio' or folded == 'suv' else 'a'} {text}"
-        if _THING.fullmatch(folded)
-        else text
-    )
+    an = "an" if folded[:1] in "aeio" or folded == "suv" else "a"
+    return f"{an} {text}" if _THING.fullmatch(folded) else text
 
 
 def is_range(fact: Fact) -> bool:

@@ -6,9 +6,8 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pytest_personalens.core.dialogue.exports.export_pieces import plain_messages
-from pytest_personalens.core.dialogue.exports.gathering import Exports, read_values
-from pytest_personalens.core.dialogue.message import read_messages
+from pytest_personalens.core.dialogue.exports import Exports, read_values
+from pytest_personalens.core.dialogue.vendor_messages import plain_messages, read_messages
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.datasets.embedded.building.by_hand import TODO
 from pytest_personalens.datasets.embedded.building.model_pieces import prompt_text

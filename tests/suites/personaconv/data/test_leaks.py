@@ -14,13 +14,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.suites.personaconv.data import fixed_targets as fixed
-from pytest_personalens.suites.personaconv.data.index import IndexedPost, IndexedTarget, open_index
-from pytest_personalens.suites.personaconv.data.item_plan import OtherUsers, PostsPlan
-from pytest_personalens.suites.personaconv.data.posts import Comment, Post, parse_time
+from pytest_personalens.suites.personaconv import fixed_protocol
+from pytest_personalens.suites.personaconv.index import open_index
+from pytest_personalens.suites.personaconv.open_posts import open_posts
+from pytest_personalens.suites.personaconv.plan import IndexedPost, IndexedTarget, Plan
+from pytest_personalens.suites.personaconv.posts import Comment, Post, finite, label_of, parse_time
 from pytest_personalens.suites.personaconv.predictions import KINDS, SETTINGS, Kind, Prediction, Setting
-from pytest_personalens.suites.personaconv.protocols import fixed_protocol
-from pytest_personalens.suites.personaconv.protocols.open_posts import open_posts
 from tests.suites.personaconv.trees import Posts, at, comment, people, post, talk, written
 
 OTHERS = ("bram", "cleo", "dov", "[deleted]")
@@ -249,15 +248,15 @@ def test_no_leaks(check: Check) -> None:
     search(check, 20)
 
 
-_PARTS, _CONVERSATION = fixed_protocol.request_parts, fixed.conversation
+_PARTS, _CONVERSATION = fixed_protocol.request_parts, fixed_protocol.conversation
 _READ_PAST, _REASON = fixed_protocol.FixedProtocol._read_past, fixed_protocol.FixedProtocol._reason  # noqa: SLF001
-_ADD = PostsPlan.add
+_ADD = Plan.add
 
 
 def the_sign(post: Post, target: Comment, *rest: Any) -> Iterator[tuple[str, str]]:
     """As the official prompts of impact."""
     yield from _PARTS(post, target, *rest)
-    yield "sign", fixed.label_of(target)
+    yield "sign", label_of(finite(target.score))
 
 
 def the_posts_score(
@@ -298,7 +297,7 @@ def halved(self: Any, facts: IndexedPost, kind: Kind) -> str:
     return _REASON(self, facts, kind) or ("halved" if lower else "")
 
 
-def positional(self: PostsPlan, kind: Kind, place: int, found: IndexedTarget) -> None:
+def positional(self: Plan, kind: Kind, place: int, found: IndexedTarget) -> None:
     """An id that counts."""
     _ADD(self, kind, place, found._replace(id=f"{place:08}"))
 
@@ -315,18 +314,18 @@ PROTOCOL = fixed_protocol.FixedProtocol
 MUTATIONS: tuple[tuple[Check, Any, str, Any], ...] = (
     (scores_are_not_in_it, fixed_protocol, "request_parts", the_sign),
     (scores_are_not_in_it, fixed_protocol, "request_parts", the_posts_score),
-    (scores_are_not_in_it, fixed, "shown_parent", the_score_of_the_parent),
-    (scores_are_not_in_it, fixed, "conversation", scores_of_the_thread),
-    (the_text_is_not_in_it, fixed, "older_comments", the_whole_thread),
-    (the_text_is_not_in_it, fixed, "older_comments", newer_comments),
+    (scores_are_not_in_it, fixed_protocol, "shown_parent", the_score_of_the_parent),
+    (scores_are_not_in_it, fixed_protocol, "conversation", scores_of_the_thread),
+    (the_text_is_not_in_it, fixed_protocol, "older_comments", the_whole_thread),
+    (the_text_is_not_in_it, fixed_protocol, "older_comments", newer_comments),
     (the_text_is_not_in_it, PROTOCOL, "_read_past", all_of_the_past),
-    (nothing_newer_is_in_it, fixed, "older_comments", newer_comments),
+    (nothing_newer_is_in_it, fixed_protocol, "older_comments", newer_comments),
     (nothing_newer_is_in_it, PROTOCOL, "_read_past", all_of_the_past),
     (settings_differ_in_the_named_parts_alone, fixed_protocol, "request_parts", the_posts_score),
     (other_users_change_no_item, PROTOCOL, "_reason", halved),
-    (other_users_change_no_item, PostsPlan, "add", positional),
+    (other_users_change_no_item, Plan, "add", positional),
     (nobody_is_named_and_no_text_ends_its_line, fixed_protocol, "lines", plain_lines),
-    (nobody_is_named_and_no_text_ends_its_line, fixed, "_speaker", named),
+    (nobody_is_named_and_no_text_ends_its_line, fixed_protocol, "_speaker", named),
 )
 
 
@@ -348,7 +347,7 @@ def partners_differ(tmp_path: Path) -> None:
     time = parse_time(at(5000))
     assert time is not None
     for number in range(2, 401):
-        others = OtherUsers({facts.user: [facts] for facts in found[:number]}, "seed")
+        others = fixed_protocol.OtherUsers({facts.user: [facts] for facts in found[:number]}, "seed")
         for facts in found[: number : max(1, number // 3)]:
             assert others.draw(facts, time, least=3, taking_part=()) not in (facts.user, None)
 
@@ -361,7 +360,7 @@ def two_hundred_places_on(self: Any, facts: IndexedPost, time: int, **_: Any) ->
 
 def test_leaks_nobody_is_their_own_stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     partners_differ(tmp_path)
-    monkeypatch.setattr(OtherUsers, "draw", two_hundred_places_on)
+    monkeypatch.setattr(fixed_protocol.OtherUsers, "draw", two_hundred_places_on)
     with pytest.raises(AssertionError):
         partners_differ(tmp_path)
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.suites.personaconv.data import official_targets as official
+from pytest_personalens.suites.personaconv import official_protocol as official
+from pytest_personalens.suites.personaconv.official_protocol import OfficialProtocol
+from pytest_personalens.suites.personaconv.open_posts import PostsDataset, open_posts
 from pytest_personalens.suites.personaconv.predictions import KINDS, SETTINGS, Kind, Setting
-from pytest_personalens.suites.personaconv.protocols.official_protocol import OfficialProtocol
-from pytest_personalens.suites.personaconv.protocols.open_posts import PostsDataset, open_posts
 from pytest_personalens.suites.personaconv.suite import REASONS
 from tests.suites.personaconv.trees import CASES, MINIMAL, NO_REFERENCE, people, written
 
@@ -55,7 +55,8 @@ def row(rules: OfficialProtocol, ref: ScenarioRef, setting: Setting) -> Row:
         target = replies[-1]
         example = None if setting == "P-NonConv" else f"{rules.name(lender)}-{replies[-2].path}"
     else:
-        target, own = official.find_score_target(post)
+        target, *others = official.ranked_replies(post)
+        own = others[0] if others else None
         if ref.kind == "impact":
             label = official.score_of(target) or 0
         if setting == "NP-Conv":
@@ -73,7 +74,6 @@ def cases(
     path: Path = CASES / "posts.json",
 ) -> tuple[PostsDataset, OfficialProtocol]:
     dataset = open_posts(path, protocol="official", kinds=kinds, settings=settings, seed=seed)
-    assert isinstance(dataset, PostsDataset)
     assert isinstance(dataset.rules, OfficialProtocol)
     return dataset, dataset.rules
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
+from pytest_personalens.suites.personaconv.texts import TextScorer
 from tests.suites.personaconv.arguments import (
     CONTROL,
     DATA,

@@ -18,10 +18,10 @@ import pytest
 from sklearn import metrics
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.judging.evaluation import Answer
+from pytest_personalens.core.judging.measure import Answer
 from pytest_personalens.core.suite import get_suite
-from pytest_personalens.suites.personaconv.scoring.metrics import best_of, largest_share, log_error
-from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
+from pytest_personalens.suites.personaconv.metrics import best_of, largest_share, log_error
+from pytest_personalens.suites.personaconv.texts import TextScorer
 
 CLASSES = ("positive", "negative")
 #: Where Debian's package wordnet-base puts its files.
@@ -168,7 +168,7 @@ def test_without_the_extra_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_is_imported_before_a_text_is_scored() -> None:
     code = (
         "import sys\n"
-        "from pytest_personalens.suites.personaconv.scoring.texts import TextScorer\n"
+        "from pytest_personalens.suites.personaconv.texts import TextScorer\n"
         "TextScorer()\n"
         "print(sorted({'nltk', 'rouge_score', 'sklearn', 'numpy'} & set(sys.modules)))"
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.suites.personaconv.scoring.metrics import read_answer
+from pytest_personalens.suites.personaconv.metrics import read_answer
 
 
 @pytest.mark.parametrize(

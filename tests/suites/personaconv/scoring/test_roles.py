@@ -10,10 +10,10 @@ import pytest
 
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.suites.personaconv.open_posts import open_posts
 from pytest_personalens.suites.personaconv.prediction_roles import Asker, Scorer
 from pytest_personalens.suites.personaconv.predictions import Prediction
-from pytest_personalens.suites.personaconv.protocols.open_posts import open_posts
-from pytest_personalens.suites.personaconv.scoring.texts import TextScorer
+from pytest_personalens.suites.personaconv.texts import TextScorer
 from tests.suites.personaconv.trees import people, written
 
 
@@ -31,14 +31,14 @@ def test_each_kind_has_its_values(items: dict[str, Prediction]) -> None:
     scorer = Scorer(never)
     truth = items["sentiment"].truth
     other = {"positive": "negative", "negative": "positive"}[str(truth)]
-    assert scorer.score(items["sentiment"], f"**{truth}**").values == {"correct": 1}
-    assert scorer.score(items["sentiment"], other).values == {"correct": 0}
-    unread = scorer.score(items["sentiment"], "hm")
-    assert unread.values == {"correct": 0}
-    assert not unread.answer.read
-    assert scorer.score(items["impact"], str(items["impact"].truth)).values == {"log-error": 0}
-    assert scorer.score(items["impact"], "hm").values == {}
-    assert scorer.score(items["impact"], "1000").values["log-error"].denominator in (
+    assert scorer.score(items["sentiment"], f"**{truth}**")[1] == {"correct": 1}
+    assert scorer.score(items["sentiment"], other)[1] == {"correct": 0}
+    answer, values = scorer.score(items["sentiment"], "hm")
+    assert values == {"correct": 0}
+    assert not answer.read
+    assert scorer.score(items["impact"], str(items["impact"].truth))[1] == {"log-error": 0}
+    assert scorer.score(items["impact"], "hm")[1] == {}
+    assert scorer.score(items["impact"], "1000")[1]["log-error"].denominator in (
         1,
         2,
         4,
@@ -51,11 +51,9 @@ def test_each_kind_has_its_values(items: dict[str, Prediction]) -> None:
     )
     texts = Scorer(TextScorer)
     truth = items["next-text"].truth
-    assert texts.score(items["next-text"], truth).values["rouge1"] == 1
-    assert all(
-        value % Fraction(1, 1000) == 0 for value in texts.score(items["next-text"], "One").values.values()
-    )
-    assert texts.score(items["next-text"], "").values == {}
+    assert texts.score(items["next-text"], truth)[1]["rouge1"] == 1
+    assert all(value % Fraction(1, 1000) == 0 for value in texts.score(items["next-text"], "One")[1].values())
+    assert texts.score(items["next-text"], "")[1] == {}
 
 
 def test_names_hold_all_that_a_value_depends_on() -> None:

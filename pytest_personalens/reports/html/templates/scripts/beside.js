@@ -13,45 +13,7 @@ function parting(item) {
 // The turns of a dialogue as elements; those before `from` are left out, and that one is marked.
 function turnsBefore(item, from) {
   return item.before.slice(from).map(([assistant, words, calls], n) => make("li", { class: `${assistant ? "assistant" : "user"}${n ? "" : " first-difference"}` },
-    make("span", { class: "speaker" }, speaker(assistant, from + n)), calls ? actions(calls) : null, bubble(text(words), [], wordDiff(item, from + n)?.then || [], "del")));
-}
-
-const MOST_WORDS = 1000;
-const LEAST_SHARED = 0.3;
-
-// The places of the words that two messages of the same speaker do not share; null where they share too little to say more than
-// that they differ.
-function wordDiff(item, turn) {
-  const [then, now] = [item.before[turn], item.messages[turn]];
-  if (!then || !now || then[0] !== now[0]) return null;
-  const [a, b] = [then, now].map(([, words]) => [...text(words).matchAll(/\S+/g)]);
-  if (!a.length || !b.length || a.length > MOST_WORDS || b.length > MOST_WORDS) return null;
-  // The longest common subsequence, from the end.
-  const longest = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
-  for (let i = a.length - 1; i >= 0; i--) {
-    for (let j = b.length - 1; j >= 0; j--) longest[i][j] = a[i][0] === b[j][0] ? longest[i + 1][j + 1] + 1 : Math.max(longest[i + 1][j], longest[i][j + 1]);
-  }
-  if (longest[0][0] < LEAST_SHARED * Math.max(a.length, b.length)) return null;
-  const gone = [];
-  const come = [];
-  let [i, j] = [0, 0];
-  while (i < a.length || j < b.length) {
-    if (i < a.length && j < b.length && a[i][0] === b[j][0]) [i, j] = [i + 1, j + 1];
-    else if (j >= b.length || (i < a.length && longest[i + 1][j] >= longest[i][j + 1])) gone.push(i++);
-    else come.push(j++);
-  }
-  return { then: runs(a, gone), now: runs(b, come) };
-}
-
-// Neighbours among the words become one place.
-function runs(words, numbers) {
-  const found = [];
-  numbers.forEach((number, n) => {
-    const [from, to] = [words[number].index, words[number].index + words[number][0].length];
-    if (n && numbers[n - 1] === number - 1) found.at(-1)[1] = to;
-    else found.push([from, to]);
-  });
-  return found;
+    make("span", { class: "speaker" }, speaker(assistant, from + n)), calls ? actions(calls) : null, bubble(text(words), [])));
 }
 
 // So many turns and more are folded where they stand before the one that matters.

@@ -14,16 +14,15 @@ function placeOf(words, quote) {
   return null;
 }
 
-// The message's text, with the quotes in it marked, and what changed; a mark knows the numbers of the quotes that it is part of.
-function marked(words, quotes, changed, tag) {
+// The message's text, with the quotes in it marked; a mark knows the numbers of the quotes that it is part of.
+function marked(words, quotes) {
   const spans = quotes.map((q, n) => [placeOf(words, q), n]).filter(([span]) => span);
-  const every = [0, words.length, ...spans.flatMap(([span]) => span), ...changed.flat()];
+  const every = [0, words.length, ...spans.flatMap(([span]) => span)];
   const edges = [...new Set(every.filter((edge) => edge <= words.length))].sort((a, b) => a - b);
   return edges.slice(1).map((end, n) => {
     const part = shown(words.slice(edges[n], end));
     const within = spans.filter(([span]) => span[0] <= edges[n] && end <= span[1]).map(([, number]) => number);
-    const quoted = within.length ? make("mark", { "data-quotes": ` ${within.join(" ")} ` }, part) : part;
-    return changed.some(([first, last]) => first <= edges[n] && end <= last) ? make(tag, {}, quoted) : quoted;
+    return within.length ? make("mark", { "data-quotes": ` ${within.join(" ")} ` }, part) : part;
   });
 }
 
@@ -72,18 +71,18 @@ function evidenceOf(item) {
   return found;
 }
 
-function bubble(words, quotes, changed = [], tag = "ins") {
+function bubble(words, quotes) {
   const element = make("div", { class: "bubble", dir: "auto" });
   if (words.length <= LONG) {
-    element.append(...marked(words, quotes, changed, tag).flat(3));
+    element.append(...marked(words, quotes).flat(3));
     return [element];
   }
   // Not within a surrogate pair.
   const cut = /[\ud800-\udbff]/.test(words[LONG - 1]) ? LONG - 1 : LONG;
-  element.append(...marked(words.slice(0, cut), quotes, [], tag).flat(3), "…");
+  element.append(...marked(words.slice(0, cut), quotes).flat(3), "…");
   const more = make("button", { type: "button", class: "more" }, `Show all ${words.length.toLocaleString("en")} characters`);
   more.addEventListener("click", () => {
-    element.replaceChildren(...marked(words, quotes, [], tag).flat(3));
+    element.replaceChildren(...marked(words, quotes).flat(3));
     more.remove();
   });
   return [element, more];
@@ -108,10 +107,9 @@ function chat(item) {
   // The score after a goodbye is lower for what the user said of the reply before: it would stand at the wrong one.
   const counted = byTurn ? byTurn.turns.length - (["user", "unserved"].includes(item.end) ? 1 : 0) : 0;
   let replies = 0;
-  const from = parting(item);
   (item.messages || []).forEach(([assistant, number, calls], turn) => {
     const quotes = [...(evidence.get(turn) || new Map()).values()];
-    const body = bubble(text(number), quotes.map(([quote]) => quote), (from === null || turn < from ? null : wordDiff(item, turn))?.now || []);
+    const body = bubble(text(number), quotes.map(([quote]) => quote));
     const p = assistant && replies < counted ? byTurn.turns[replies] : null;
     const took = assistant && item.times ? item.times[replies] : null;
     if (assistant) replies += 1;
@@ -133,15 +131,6 @@ function truthOf(item) {
 function truthBeside(item) {
   const truth = truthOf(item);
   return truth === null ? null : make("ol", { class: "chat" }, make("li", { class: "assistant truth" }, make("span", { class: "speaker" }, "Truth"), bubble(truth, [])));
-}
-
-// The last reply and the truth in a line, where both are short.
-function inShort(item) {
-  const truth = truthOf(item);
-  const last = (item.messages || []).findLast(([assistant]) => assistant);
-  const reply = last ? text(last[1]).trim() : "";
-  if (truth === null || !reply || truth.length > SHORT || reply.length > SHORT) return null;
-  return make("p", {}, "Reply ", make("b", {}, plain(reply)), ", truth ", make("b", {}, plain(truth)));
 }
 
 function goTo(turn) {
@@ -234,7 +223,6 @@ function dialogue(item) {
       make("h1", { id: "dialogue-head", tabindex: "-1" }, plain(item.scenario), make("span", { class: `status ${tone}` }, `${sign} ${word}${item.failed ? ", test failed" : ""}`)),
       make("p", { class: "soft" }, plain(about.join(" · "))),
       s && s.task ? make("p", {}, plain(s.task.description)) : null,
-      inShort(item),
       item.verdicts ? make("p", { class: "scores" }, columns.filter((d) => item.scores.has(d.key)).map((d) =>
         make("span", { class: short(item, d) ? "bad" : null }, make("b", {}, `${d.column} `), scoreText(d, item.scores.get(d.key)), d.high === 1 || d.high === null ? null : `/${d.high}`))) : null,
       item.shortfalls ? make("p", { class: "bad" }, `Below: ${plain(item.shortfalls.map(([, words]) => words).join(", "))}`) : null,

@@ -162,7 +162,7 @@ function start() {
     select.addEventListener("change", () => { state.filters[name] = select.value; show(); remember(); });
     document.getElementById("choices").append(make("label", {}, label, select));
   }
-  for (const id of ["filters", "keys", "csv"]) document.getElementById(id).hidden = !data.items.length;
+  for (const id of ["filters", "keys"]) document.getElementById(id).hidden = !data.items.length;
   search.addEventListener("input", () => { state.q = search.value; show(); rememberSoon(); });
   form.addEventListener("submit", (event) => event.preventDefault());
   document.getElementById("clear").addEventListener("click", () => {
@@ -193,7 +193,6 @@ function start() {
   if (location.hash.includes("=")) restore(address());
   show();
   performance.mark("ready");
-  document.getElementById("csv").addEventListener("click", saveCsv);
   // The table is on the screen before anything else is read.
   requestAnimationFrame(() => setTimeout(load));
 }

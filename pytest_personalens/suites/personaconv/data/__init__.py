@@ -1,1 +1,0 @@
-"""Posts: how they are read and indexed, and which items they give."""

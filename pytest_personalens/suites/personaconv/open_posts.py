@@ -1,0 +1,193 @@
+"""Opens posts as a dataset, by file, folder or name."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.datasets.base import read_toml
+from pytest_personalens.suites.personaconv.fixed_protocol import FixedProtocol
+from pytest_personalens.suites.personaconv.index import open_index
+from pytest_personalens.suites.personaconv.official_protocol import OfficialProtocol
+from pytest_personalens.suites.personaconv.predictions import KINDS, Prediction
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pytest_personalens.core.scenario import ScenarioRef
+    from pytest_personalens.suites.personaconv.plan import ExcludedPost, Index, Protocol
+
+#: The rules of each protocol.
+PROTOCOLS: Final[dict[str, type[Protocol]]] = {"fixed": FixedProtocol, "official": OfficialProtocol}
+#: The number of items that stay in memory, of some 15 kB each.
+_KEPT: Final = 1_000
+_HEAD: Final = 1 << 16
+#: A field that posts have, and profiles and tasks of other data have not.
+_POSTS: Final = re.compile(rb'"comments"\s*:')
+#: The first bytes of files with other content.
+_OTHER: Final = {
+    b"PK\x03\x04": "is a ZIP archive, whatever its name says; unpack it, and give the file in it",
+    b"\x1f\x8b": "is compressed (gzip); unpack it",
+    b"version https://git-lfs": "is a pointer of Git LFS and holds no data; fetch it with `git lfs pull`",
+    b"\xff\xfe": "is not UTF-8; save it as UTF-8",
+    b"\xfe\xff": "is not UTF-8; save it as UTF-8",
+}
+_EXPECTED: Final = (
+    "give the file of posts (an object of author -> posts, or a list of posts), or a folder of them"
+)
+
+
+class PostsDataset:
+    """Predictions from posts in raw or processed files. Raise `DataError` if no post gives an item."""
+
+    def __init__(self, name: str, version: str, protocol: str, *, index: Index, rules: Protocol) -> None:
+        self.name, self.version, self.protocol = name, version or index.digest[:12], protocol
+        self.rules, self._index, self._plan = rules, index, rules.plan
+        # A test and each control ask for the same item again, and to read its posts takes longer than a copy.
+        self._read_once = lru_cache(maxsize=_KEPT)(self._read)
+        if not any(self._plan.items.values()):
+            none = f"none of its {len(index.posts)} posts makes an item: {self._plan.excluded_text}"
+            raise DataError(name, none)
+
+    @property
+    def excluded(self) -> dict[str, dict[str, int]]:
+        """Return how many posts give no item, by kind and reason."""
+        return self._plan.excluded
+
+    def left_out(self, kind: str) -> Sequence[ExcludedPost]:
+        """Return every post that gives no item of the kind."""
+        return self._plan.left_out.get(kind, ())
+
+    def items(self, kind: str) -> Sequence[ScenarioRef]:
+        """Return all items of a kind, in the order of the protocol."""
+        return self._plan.items.get(kind, ())
+
+    def domains(self) -> Sequence[str]:
+        """Return every domain in its first spelling, in alphabetical order."""
+        refs = (ref for of_user in self._plan.of_user.values() for ref in of_user)
+        names: dict[str, str] = {}
+        for ref in refs:
+            names.setdefault(ref.domains[0].casefold(), ref.domains[0])
+        return sorted(names.values(), key=str.casefold)
+
+    def users(self) -> Sequence[str]:
+        """Return the users with an item, in the order of the file."""
+        return [user for user, refs in self._plan.of_user.items() if refs]
+
+    def refs(self, user: str) -> Sequence[ScenarioRef]:
+        """Return the items of one user. Raise `DataError` for an unknown user."""
+        if user not in self._plan.of_user:
+            raise DataError(self.name, f"no user {user!r} in it", code="PL106")
+        return self._plan.of_user[user]
+
+    def load(self, ref: ScenarioRef) -> Prediction:
+        """Return a copy of the whole item. Raise `DataError` for a file that has changed meanwhile."""
+        return self._read_once(ref).model_copy(deep=True)
+
+    def _read(self, ref: ScenarioRef) -> Prediction:
+        try:
+            place = self._plan.place(ref)
+        except KeyError:
+            raise DataError(self.name, f"no item {ref.id!r} in it", code="PL106") from None
+        post = self._index.read(self._index.posts[place])
+        requests, interactions = self.rules.requests(ref, post)
+        checked: dict[str, Any] = {"kind": ref.kind, "protocol": self.protocol}
+        return Prediction(
+            id=ref.id,
+            user=ref.user,
+            task=ref.task,
+            dataset=f"{self.name} {self.version}",
+            domains=ref.domains,
+            truth=self.rules.truth(ref, post),
+            requests=requests,
+            interactions=interactions,
+            **checked,
+        )
+
+
+def open_posts(
+    path: Path,
+    *,
+    protocol: str = "fixed",
+    kinds: Sequence[str] = KINDS,
+    settings: Sequence[str] = ("P-Conv",),
+    history: str = "request",
+    seed: str = "personalens",
+) -> PostsDataset:
+    """Return the predictions of a file or folder, by its content and not its name.
+
+    `settings` holds all settings of a run, its context first. A folder with a ``dataset.toml`` has its name
+    and version from there; without a version, a digest of the files is used. Raise `DataError` if there are
+    no posts, and `SpecError` for settings that the data or the protocol does not have.
+    """
+    files = _data_files(path)
+    name, version = read_name(path)
+    index = open_index(files)
+    options: dict[str, Any] = {"kinds": kinds, "settings": settings, "history": history, "seed": seed}
+    rules = PROTOCOLS[protocol](index, **options)
+    return PostsDataset(name, version, protocol, index=index, rules=rules)
+
+
+def find_post_files(path: Path) -> list[Path]:
+    """Return the files of posts at a path, by their content; none if there are no posts, as in a TOML file.
+
+    Raise `DataError` for a file that is empty or has another known format.
+    """
+    try:
+        folder = path.is_dir()
+        first = next(iter(sorted(path.glob("*.json"))), None) if folder else path
+        if first is None or not first.is_file() or first.suffix == ".toml":
+            return []
+        if folder and not _POSTS.search(_read_head(first)):
+            return []
+    except (OSError, RuntimeError, ValueError):  # no name of a file, or a loop of links
+        return []
+    return _data_files(path)
+
+
+def read_name(path: Path) -> tuple[str, str]:
+    """Return the name and the version of the posts at a path; without a ``dataset.toml``, no version."""
+    head = path / "dataset.toml"
+    if not head.is_file():
+        return path.name, ""
+    data = read_toml(head)
+    for field in ("name", "version"):
+        if not isinstance(data.get(field), str) or not data[field]:
+            raise DataError(head, f'expected a text, such as {field} = "1.0"', field=field)
+    return data["name"], data["version"]
+
+
+def _data_files(path: Path) -> list[Path]:
+    """Return the file itself, or those of a folder. Raise `DataError` for a file of another format."""
+    try:
+        files = [path]
+        if path.is_dir():
+            if (path / "profile").is_dir() or (path / "profiles").is_dir():
+                raise DataError(
+                    path, f"is data of PersonaLens, which is the suite personalens; {_EXPECTED}", code="PL203"
+                )
+            found = sorted(path.rglob("*.json*"))
+            files = [file for file in found if file.suffix in (".json", ".jsonl") and file.is_file()]
+    except OSError as error:
+        raise DataError(path, f"cannot be read: {error.strerror}; {_EXPECTED}", code="PL201") from None
+    if not files:
+        raise DataError(path, f"is a folder without a .json or .jsonl file in it; {_EXPECTED}", code="PL203")
+    for file in files:
+        head = _read_head(file)
+        for beginning, problem in _OTHER.items():
+            if head.startswith(beginning):
+                raise DataError(file, problem)
+        if not head.strip():
+            raise DataError(file, "is empty; get it again", code="PL201")
+    return files
+
+
+def _read_head(file: Path) -> bytes:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(_HEAD)
+    except OSError as error:
+        raise DataError(file, f"cannot be read: {error.strerror}", code="PL201") from None

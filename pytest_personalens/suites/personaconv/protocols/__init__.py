@@ -1,1 +1,0 @@
-"""Items and requests, by each protocol."""

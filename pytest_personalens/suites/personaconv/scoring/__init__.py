@@ -1,1 +1,0 @@
-"""Reads answers and scores them."""
