@@ -57,24 +57,13 @@ if TYPE_CHECKING:
 _PUBLIC: Final = {
     "core.dialogue.dialogue": ("Dialogue", "Message", "UserAgent", "UserTurn"),
     "core.errors": (
-        "AssistantFault",
-        "DataError",
-        "JudgeFault",
-        "ModelBusy",
-        "ModelError",
-        "PersonalensError",
+        "AssistantFault", "DataError", "JudgeFault", "ModelBusy", "ModelError", "PersonalensError",
         "UserAgentFault",
     ),
     "core.judging.evaluation": ("Evaluation", "evaluate"),
     "core.facts": ("Clock", "Fact", "Limit", "Session", "Thing"),
     "core.scenario": (
-        "Context",
-        "DomainWords",
-        "GoalPart",
-        "PreferenceWords",
-        "Scenario",
-        "ScenarioRef",
-        "Situation",
+        "Context", "DomainWords", "GoalPart", "PreferenceWords", "Scenario", "ScenarioRef", "Situation",
         "Task",
     ),
     "core.dialogue.state": ("MemoryStore",),
@@ -86,7 +75,7 @@ _PUBLIC: Final = {
     "plugin.records.record_files": ("RecordExtension",),
     "reports.html.page": ("write_html",),
     "results.values.results": ("Results", "read_results"),
-}
+}  # fmt: skip
 _MODULES: Final = {name: module for module, names in _PUBLIC.items() for name in names}
 #: A module whose functions are public too.
 _WHOLE: Final = {"adapters": "engine.adapters"}

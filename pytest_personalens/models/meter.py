@@ -7,7 +7,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from pytest_personalens.core.errors import BudgetSpent, PersonalensError
-from pytest_personalens.core.files.json_lines import append_line
+from pytest_personalens.core.files.links import append_line
 from pytest_personalens.core.judging.usage import Price, Usage, price_of
 from pytest_personalens.models.base import Answer
 from pytest_personalens.models.read_answer import finished

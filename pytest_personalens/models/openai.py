@@ -9,7 +9,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.core.files.json_lines import append_line
+from pytest_personalens.core.files.links import append_line
 from pytest_personalens.core.text.redaction import SHORTEST
 from pytest_personalens.models.base import (
     HttpClient,

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from pytest_personalens.cli import command
-from pytest_personalens.core.files import json_lines, links
-from pytest_personalens.core.files.json_lines import append_line
-from pytest_personalens.core.files.links import write_atomically
+from pytest_personalens.core.files import links
+from pytest_personalens.core.files.links import append_line, write_atomically
 from pytest_personalens.core.text import safe_text
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
@@ -62,7 +61,7 @@ def test_a_line_is_appended_under_a_lock_where_appending_is_two_steps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     locks = Locks(refuses=3)
-    monkeypatch.setattr(json_lines, "_LOCKS", locks)
+    monkeypatch.setattr(links, "_LOCKS", locks)
     assert [append_line(tmp_path / "calls", "call") for _ in range(2)] == [1, 2]
     assert [mode for mode, _, _ in locks.asked] == [2, 2, 2, 2, 0, 2, 0]
     place = {place for _, place, _ in locks.asked}
@@ -70,7 +69,7 @@ def test_a_line_is_appended_under_a_lock_where_appending_is_two_steps(
     assert [size for mode, _, size in locks.asked if mode == 0] == [32, 64], "written before it is unlocked"
     assert (tmp_path / "calls").read_bytes() == (b"call".ljust(31) + b"\n") * 2
 
-    monkeypatch.setattr(json_lines, "_PATIENCE", 0.0)
+    monkeypatch.setattr(links, "_PATIENCE", 0.0)
     locks.refuses = 1000
     with pytest.raises(OSError, match="Permission denied"):
         append_line(tmp_path / "calls", "call")

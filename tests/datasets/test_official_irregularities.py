@@ -58,7 +58,7 @@ def load(root: Path, task_id: str, name: str = "user7") -> Scenario:
 
 
 def messages(root: Path, rule: str) -> list[str]:
-    return [f.message for f in read_corpus(str(root)).findings if f.rule == rule]
+    return [f.message for f in read_corpus(str(root)).found if f.rule == rule]
 
 
 def test_users_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
@@ -158,4 +158,4 @@ def test_the_published_files_hold_them(official: Path) -> None:
         values == () for s in scenarios for types in s.preferences.values() for values in types.values()
     )
     assert all("user_id" not in s.demographics for s in scenarios)
-    assert "unreadable" not in {f.rule for f in read_corpus(str(official)).findings}
+    assert "unreadable" not in {f.rule for f in read_corpus(str(official)).found}

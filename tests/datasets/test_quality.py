@@ -186,12 +186,8 @@ def small(tmp_path: Path) -> Path:
     ("file", "old", "new", "rule", "field", "message"),
     [
         ("profiles/kenji.toml", 'age = "', 'age = "very ', "unreadable", "demographics.age", "expected '18-24'"),
-        ("domains/books.toml", '"Reading Frequency", ', "", "unusable", "preferences.Reading Frequency", "no task names it"),
         ("domains/movies.toml", '"back row" = ', '"last row" = ', "unreadable", "preferences.Seat Type Preference.synonyms", "no value 'last row' in 'values'"),
         ("domains/movies.toml", '"back row" = [', '"front row" = [', "unreadable", "", "not valid TOML"),
-        ("domains/hotels.toml", '"twin room" = ["a twin", "twin beds", "two beds", "two single beds"]\n', "", "synonyms", "preferences.Room Type Preference.synonyms", "'twin room' has no synonyms"),
-        ("domains/movies.toml", 'facts = ["seats", "day"]', 'facts = ["day"]', "", "", ""),
-        ("domains/movies.toml", "[tasks.facts]\n", '[tasks.facts]\nsnack = { kind = "item", draw = ["nuts"], known = "told" }\n', "loose-fact", "tasks.1.facts.snack", "no part and no text of the task names it"),
         ("domains/restaurants.toml", "You want to get a table", "You want to get a Japanese table", "leak", "tasks.1.intent", "it says 'Japanese', a value of the relevant 'Cuisine Preference'"),
         ("domains/services.toml", '"a dripping tap"', '"the one"', "facts", "tasks.2.facts.job", "no reply can show 'the one'"),
         ("multi.toml", 'Restaurants = ["Cuisine Preference", "Dietary Restrictions"] }', 'Restaurants = ["Cuisine"] }', "unreadable", "tasks.1.relevant.Restaurants", "no preference type 'Cuisine' in Restaurants"),
@@ -204,13 +200,12 @@ def test_what_is_wrong_is_found_with_file_and_field(
     source = path.read_text(encoding="utf-8")
     assert old in source
     path.write_text(source.replace(old, new, 1), encoding="utf-8")
-    found = [f for f in read_corpus(str(small)).findings if f.rule != "unusable" or f.rule == rule]
-    if not rule:
-        assert found == []
-    else:
-        assert any(
-            (f.rule, Path(f.file), f.field) == (rule, path, field) and message in f.message for f in found
-        ), found
+    told = [
+        f.message
+        for f in read_corpus(str(small)).found
+        if (f.rule, Path(f.file), f.field) == (rule, path, field)
+    ]
+    assert any(message in each for each in told)
 
 
 def test_the_official_data_reads_and_refers_to_types_that_no_domain_has(official: Path) -> None:
@@ -265,13 +260,14 @@ def test_the_command_prints_a_table_and_says_that_all_is_well(capsys: pytest.Cap
 def test_two_datasets_stand_side_by_side_and_findings_make_it_fail(
     small: Path, read_once: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = small / "domains" / "books.toml"
-    text = path.read_text(encoding="utf-8").replace('"Reading Frequency", ', "")
-    path.write_text(text, encoding="utf-8")
+    path = small / "domains" / "services.toml"
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('"a dripping tap"', '"the one"'), encoding="utf-8"
+    )
     assert main(["embedded", str(small), "--words", "1000", "--all"]) == 1
     out = capsys.readouterr().out
     assert re.search(r"^users +\d{3} +2 ", out, re.MULTILINE)
-    assert f"{path}: preferences.Reading Frequency: no task names it, so it tests nothing" in out
+    assert f"{path}: tasks.2.facts.job: no reply can show 'the one'; write it in words" in out
 
 
 def test_json_goes_to_a_file_or_to_standard_output(
@@ -324,6 +320,6 @@ def test_broken_official_files_are_one_line(tmp_path: Path, file: str, content: 
     profile: dict[str, object] = {n: {} for n in ("affinities", "interactions", "demographics", "interests")}
     user = write_user(tmp_path / "profile", "user1", profile=profile, tasks={}, tasks_md={})
     (user / file).write_text(content, encoding="utf-8")
-    (found,) = [f for f in assess(read_corpus(str(tmp_path))).findings if f.rule == "unreadable"]
+    (found,) = [f for f in read_corpus(str(tmp_path)).found if f.rule == "unreadable"]
     assert message in f"{found.field}: {found.message}"
     assert found.file == str(user / file)

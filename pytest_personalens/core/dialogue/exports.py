@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from pytest_personalens.core.dialogue.vendor_messages import Messages, plain_messages
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.json_lines import JsonLine, read_text
+from pytest_personalens.core.files.jsonfile import JsonLine, read_text
 
 #: How files begin that hold no text, what they are, and what to do.
 _BINARY: Final = (

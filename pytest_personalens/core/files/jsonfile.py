@@ -1,4 +1,4 @@
-"""Versioned JSON files, which one run writes and another reads, and the checked fields of an object."""
+"""JSON files with a version, which one run writes and another reads, lines of JSON, and fields of objects."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import datetime as dt
 import errno
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -200,3 +200,46 @@ def schema_of(path: Path) -> str:
     except (OSError, ValueError, RecursionError):
         return ""
     return str(data.get("schema", "")) if isinstance(data, dict) else ""
+
+
+class JsonLine(NamedTuple):
+    """A line that is not blank; `number` counts from 1."""
+
+    file: Path
+    number: int
+    text: str
+    last: bool
+
+    @property
+    def where(self) -> str:
+        return f"line {self.number}"
+
+    def value(self) -> Any:
+        """Return the value; raise `DataError` where the line is no JSON."""
+        try:
+            return json.loads(self.text)
+        except (ValueError, RecursionError) as error:
+            raise self.problem(error) from None
+
+    def problem(self, error: Exception) -> DataError:
+        """Return the error for a line that is no JSON."""
+        cut = "; the last line is cut off: write it again, or remove it" if self.last else ""
+        what = "nested too deeply" if isinstance(error, RecursionError) else f"{error}{cut}"
+        return DataError(self.file, f"not valid JSON: {what}", field=self.where, code="PL205")
+
+
+def read_text(file: Path) -> str:
+    """Return the text of a file; raise `DataError` if it cannot be read."""
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:  # the path itself may be invalid
+        why = getattr(error, "strerror", None) or error
+        raise DataError(file, f"cannot be read: {why}", code="PL201") from None
+
+
+def read_json_lines(file: Path) -> list[JsonLine]:
+    """Return the lines that are not blank; raise `DataError` for a file that cannot be read."""
+    text = read_text(file)
+    # Not `splitlines`: a message may hold a line separator of Unicode, which ends no line of such a file.
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    return [JsonLine(file, number, line, last=number == lines[-1][0]) for number, line in lines]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.suite import Finding
 from pytest_personalens.datasets.checked_dataset import CheckedDataset, open_dataset
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.official.official import OfficialDataset
-from pytest_personalens.datasets.quality.rules import scenario_findings, task_findings, type_findings
+from pytest_personalens.datasets.world.resolve import contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -22,6 +23,19 @@ if TYPE_CHECKING:
 
 #: A preference type: its domain and its name. The same name may occur in several domains.
 TypeName = tuple[str, str]
+#: The rules, and what each demands.
+RULES: Final = {
+    "unreadable": "the plugin can use every file and every answer of a dataset",
+    "reference": "a relevant preference type exists in a domain of its task, and each domain has a summary",
+    "leak": "no opening says a value of a preference that its task is about",
+    "facts": "clock, facts and sessions of a scenario agree, and a reply can show each closed fact",
+}
+#: Words without which a value says nothing: no reply can be searched for them.
+_EMPTY: Final = frozenset(
+    ("a", "an", "any", "anything", "it", "of", "one", "or", "some", "something", "that", "the", "this")
+)
+#: Kinds whose values are numbers, so that they can be told in any written form.
+_NUMBERS: Final = frozenset({"count", "date", "time", "duration", "money"})
 
 
 @dataclass(frozen=True)
@@ -29,20 +43,17 @@ class Person:
     """One user: demographics, and the preferences and summaries of the domains of interest."""
 
     id: str
-    demographics: dict[str, str]
-    preferences: dict[TypeName, tuple[str, ...]]
-    summaries: dict[str, str]
+    demographics: dict[str, str] = field(default_factory=dict)
+    preferences: dict[TypeName, tuple[str, ...]] = field(default_factory=dict)
+    summaries: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class TaskFacts:
-    """One task: facts, closed ones, those that a part names; deeds, and those that rest on a closed fact."""
+    """One task: its domains, the number of its facts, of its deeds, and of those that rest on a fact."""
 
     domains: tuple[str, ...]
-    relevant: tuple[TypeName, ...]
     facts: int
-    closed: int
-    named: int
     deeds: int
     deeds_on_facts: int
 
@@ -63,21 +74,12 @@ class Corpus:
     total: int = 0
     categorical: set[TypeName] = field(default_factory=set)
     possible: dict[TypeName, int] = field(default_factory=dict)
-    found: dict[tuple[str, str, str, str], Finding] = field(default_factory=dict)
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """All that is wrong."""
-        return tuple(self.found.values())
-
-    def add(self, rule: str, file: str, where: str, problem: str) -> None:
-        """Record a finding; what users share is found once in a task's own file."""
-        self.found.setdefault((rule, file, where, problem), Finding(rule, file, where, problem))
+    #: All that is wrong; what users share is found once in a task's own file.
+    found: dict[Finding, None] = field(default_factory=dict)
 
     def add_errors(self, errors: Iterable[DataError]) -> None:
         """Record what cannot be read."""
-        for e in errors:
-            self.add("unreadable", e.file, e.field, e.problem)
+        self.found |= dict.fromkeys(Finding("unreadable", e.file, e.field, e.problem) for e in errors)
 
     @contextmanager
     def recording_errors(self) -> Iterator[None]:
@@ -86,6 +88,40 @@ class Corpus:
             yield
         except DataError as error:
             self.add_errors([error])
+
+    def add_user(
+        self,
+        person: Person,
+        places: Iterable[tuple[ScenarioRef, str, str]],
+        load: Callable[[ScenarioRef], Scenario | None],
+    ) -> None:
+        """Add a user's scenarios, each with its file and field, and the person as they describe them."""
+        for ref, file, where in places:
+            with self.recording_errors():
+                if (scenario := load(ref)) is None:
+                    continue
+                person.demographics.update(scenario.demographics)
+                for domain, types in scenario.preferences.items():
+                    person.preferences.update({(domain, name): held for name, held in types.items()})
+                person.summaries.update(scenario.summaries)
+                self._count(scenario)
+                for rule, inside, problem in _problems(scenario):
+                    at = f"{where}{'.' if inside else ''}{inside}"
+                    self.found[Finding(rule, file, at, problem)] = None
+        if person.preferences or person.demographics:
+            self.people.append(person)
+
+    def _count(self, scenario: Scenario) -> None:
+        task = scenario.task
+        self.total += 1
+        self.scenarios.update(scenario.domains)
+        for domain, words in scenario.words.items():
+            self.categorical |= {(domain, name) for name, said in words.types.items() if said.values}
+        if task.id not in self.tasks:
+            closed = {fact.name for fact in task.facts if fact.right}
+            deeds = [part for part in task.parts if part.kind == "done" and not part.never]
+            resting = sum(not closed.isdisjoint(part.facts) for part in deeds)
+            self.tasks[task.id] = TaskFacts(scenario.domains, len(task.facts), len(deeds), resting)
 
 
 def read_corpus(spec: str, *, offered: Callable[[str], Dataset | None] = lambda spec: None) -> Corpus:
@@ -109,52 +145,36 @@ def _read_folder(data: EmbeddedDataset, corpus: Corpus) -> None:
         return  # people and tasks depend on these files
     corpus.domains = data.domains()
     for name in corpus.domains:
-        file = str(read.domain_file(name))
-        for kind, spec in read.domain(name).preferences.items():
-            if spec.values:
-                corpus.possible[name, kind] = len(spec.values)
-            for where, problem in type_findings(kind, spec):
-                corpus.add("synonyms", file, where, problem)
+        kinds = read.domain(name).preferences.items()
+        corpus.possible |= {(name, kind): len(spec.values) for kind, spec in kinds if spec.values}
     corpus.categorical = set(corpus.possible)
-    for path, task in read.tasks():
-        for where, problem in task_findings(task):
-            corpus.add("loose-fact", str(path), where, problem)
-
-    def place(ref: ScenarioRef) -> tuple[str, str]:
-        return str(read.task_file(ref)), f"tasks.{ref.task.rpartition('-')[2]}"
-
     for user in data.users():
         if not spoilt & set(map(str, read.person_files(user))):
-            person = Person(user, {}, {}, {})
-            _read_user(corpus, person, ((ref, *place(ref)) for ref in data.refs(user)), data.load)
+            person = Person(user)
+            places = (
+                (ref, str(read.task_file(ref)), f"tasks.{ref.task.rpartition('-')[2]}")
+                for ref in data.refs(user)
+            )
+            corpus.add_user(person, places, data.load)
             # Without the sentence about what is on file, which a scenario adds.
             person.summaries.update({d: read.summary(user, d) for d in read.profile(user).domains})
-    used = {key for task in corpus.tasks.values() for key in task.relevant}
-    held = {key for person in corpus.people for key, values in person.preferences.items() if values}
-    for name in corpus.domains if corpus.people else ():
-        file = str(read.domain_file(name))
-        for kind in read.domain(name).preferences:
-            if (name, kind) not in used & held:
-                why = "no task names it" if (name, kind) not in used else "nobody has a value of it"
-                corpus.add("unusable", file, f"preferences.{kind}", f"{why}, so it tests nothing")
 
 
 def _read_official(data: OfficialDataset, corpus: Corpus) -> None:
     corpus.domains = data.domains()
     with corpus.recording_errors():
-        listed = data.catalogue()
-        corpus.possible = {key: count for key, count in listed.items() if count is not None}
+        corpus.possible = {key: count for key, count in data.catalogue().items() if count is not None}
         corpus.categorical = set(corpus.possible)
     for user in data.users():
         with corpus.recording_errors():
             # As in the paper: the values of all domains of a profile, with or without interest.
-            person = Person(user, {}, data.preferences(user), {})
+            person = Person(user, preferences=data.preferences(user))
             refs = data.refs(user)
-            _read_user(corpus, person, ((ref, *data.place(ref)) for ref in refs), data.load)
+            corpus.add_user(person, ((ref, *data.place(ref)) for ref in refs), data.load)
             for ref in refs:
                 for name in data.unknown_types(ref):
                     problem = f"no preference type {name!r} in {' or '.join(ref.domains)}"
-                    corpus.add("reference", *data.place(ref), problem)
+                    corpus.found[Finding("reference", *data.place(ref), problem)] = None
     if not corpus.categorical:  # without a catalogue: those that are so in the benchmark of this package
         ours = EmbeddedDataset()
         kinds = {
@@ -167,6 +187,12 @@ def _read_official(data: OfficialDataset, corpus: Corpus) -> None:
 
 
 def _read_offered(data: CheckedDataset, corpus: Corpus) -> None:
+    def load(ref: ScenarioRef) -> Scenario | None:
+        scenario, wrong = data.check_scenario(ref)
+        corpus.add_errors(wrong)
+        found: Scenario | None = scenario
+        return found
+
     names, wrong = data.check_domains()
     corpus.domains = tuple(names)
     corpus.add_errors(wrong)
@@ -174,50 +200,25 @@ def _read_offered(data: CheckedDataset, corpus: Corpus) -> None:
         for user in data.users():
             refs, wrong = data.check_refs(user)
             corpus.add_errors(wrong)
-
-            def load(ref: ScenarioRef) -> Scenario | None:
-                scenario, wrong = data.check_scenario(ref)
-                corpus.add_errors(wrong)
-                found: Scenario | None = scenario
-                return found
-
             places = ((ref, data.where, f"load({ref.user!r}, {ref.task!r})") for ref in refs)
-            _read_user(corpus, Person(user, {}, {}, {}), places, load)
+            corpus.add_user(Person(user), places, load)
 
 
-def _read_user(
-    corpus: Corpus,
-    person: Person,
-    places: Iterable[tuple[ScenarioRef, str, str]],
-    load: Callable[[ScenarioRef], Scenario | None],
-) -> None:
-    """Add the scenarios of a user, each with its file and its field, and the person as they describe them."""
-    for ref, file, where in places:
-        with corpus.recording_errors():
-            if (scenario := load(ref)) is None:
-                continue
-            person.demographics.update(scenario.demographics)
-            for domain, types in scenario.preferences.items():
-                person.preferences.update({(domain, name): held for name, held in types.items()})
-            person.summaries.update(scenario.summaries)
-            _count(corpus, scenario)
-            for rule, field_of, problem in scenario_findings(scenario):
-                corpus.add(rule, file, f"{where}{'.' if field_of else ''}{field_of}", problem)
-    if person.preferences or person.demographics:
-        corpus.people.append(person)
-
-
-def _count(corpus: Corpus, scenario: Scenario) -> None:
+def _problems(scenario: Scenario) -> Iterator[tuple[str, str, str]]:
+    """Yield (rule, field, problem) for what the scenario of one person shows."""
+    for domain in scenario.domains:
+        if not scenario.summaries.get(domain, "").strip():
+            yield "reference", f"summaries.{domain}", "the summary is missing"
+    for problem in contradictions(scenario):
+        yield "facts", "", problem
     task = scenario.task
-    corpus.total += 1
-    corpus.scenarios.update(scenario.domains)
-    for domain, words in scenario.words.items():
-        corpus.categorical |= {(domain, name) for name, said in words.types.items() if said.values}
-    if task.id not in corpus.tasks:
-        closed = {fact.name for fact in task.facts if fact.right}
-        named = closed & {name for part in task.parts for name in part.facts}
-        deeds = [part for part in task.parts if part.kind == "done" and not part.never]
-        resting = sum(not closed.isdisjoint(part.facts) for part in deeds)
-        corpus.tasks[task.id] = TaskFacts(
-            scenario.domains, task.relevant, len(task.facts), len(closed), len(named), len(deeds), resting
-        )
+    for fact in task.facts:
+        for value in fact.right if fact.kind not in _NUMBERS else ():
+            if _EMPTY.issuperset(re.findall(r"\w+", value.lower())):
+                yield "facts", f"facts.{fact.name}", f"no reply can show {value!r}; write it in words"
+    said = " | ".join(value for fact in task.facts if fact.known == "said" for value in fact.right)
+    for domain, name in task.relevant:
+        for value in scenario.preferences.get(domain, {}).get(name, ()):
+            opens_with = re.search(rf"\b{re.escape(value)}\b", task.intent)
+            if opens_with and value not in said:
+                yield "leak", "intent", f"it says {value!r}, a value of the relevant {name!r}"

@@ -8,25 +8,26 @@ import math
 import re
 import tomllib
 from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from pytest_personalens.core.suite import DataCheck, Finding
 from pytest_personalens.core.text.safe_text import one_line
-from pytest_personalens.datasets.quality.rules import RULES
+from pytest_personalens.datasets.quality.corpus import RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from pytest_personalens.datasets.quality.corpus import Corpus, Person, TypeName
+    from pytest_personalens.datasets.quality.corpus import Corpus, Person, TaskFacts, TypeName
 
 
-_WORD = re.compile(r"\w+(?:['\u2019]\w+)*")
+_WORD: Final = re.compile(r"\w+(?:['\u2019]\w+)*")
 Gram = tuple[str, ...]
+Texts = Sequence[Sequence[str]]
 
 
 def words_in(text: str) -> list[str]:
@@ -38,30 +39,38 @@ def grams(tokens: Sequence[str], n: int) -> Counter[Gram]:
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
 
 
+def _entropy(counts: Iterable[int]) -> float:
+    """Return the Shannon entropy of counts above 0, in nats."""
+    seen = list(counts)
+    total = sum(seen)
+    return -sum(c / total * math.log(c / total) for c in seen)
+
+
 def evenness(counts: Iterable[int]) -> float:
     """Return the Shannon evenness, 0 to 1 (PersonaLens, Eq. 1); it is 0 for a single value."""
     seen = [c for c in counts if c > 0]
-    total = sum(seen)
-    if len(seen) < 2:
-        return 0.0
-    return -sum(c / total * math.log(c / total) for c in seen) / math.log(len(seen))
+    return _entropy(seen) / math.log(len(seen)) if len(seen) > 1 else 0.0
 
 
-def distinct(texts: Sequence[Sequence[str]], n: int) -> float:
+def distinct(texts: Texts, n: int) -> float:
     """Return Dist-n, 0 to 1: distinct n-grams over all n-grams (Li et al., NAACL 2016; PersonaLens, A.4)."""
     counts = _pooled(texts, n)
-    total = counts.total()
-    return len(counts) / total if total else 0.0
+    return len(counts) / max(1, counts.total())
 
 
-def entropy(texts: Sequence[Sequence[str]], n: int = 4) -> float:
+def entropy(texts: Texts, n: int = 4) -> float:
     """Return Ent-n in nats, of the n-grams of all texts (Zhang et al., NeurIPS 2018; PersonaLens, A.4)."""
-    counts = _pooled(texts, n)
-    total = counts.total()
-    return -sum(c / total * math.log(c / total) for c in counts.values()) if total else 0.0
+    return _entropy(_pooled(texts, n).values()) or 0.0
 
 
-def self_bleu(texts: Sequence[Sequence[str]], n: int = 4) -> float:
+def _pooled(texts: Texts, n: int) -> Counter[Gram]:
+    pooled: Counter[Gram] = Counter()
+    for tokens in texts:
+        pooled.update(grams(tokens, n))
+    return pooled
+
+
+def self_bleu(texts: Texts, n: int = 4) -> float:
     """Return Self-BLEU, 0 to 1; lower is more diverse (Zhu et al., SIGIR 2018; PersonaLens, A.4).
 
     It is the mean BLEU-n of each text against all others. Counts of zero are smoothed to 0.1 (Chen and Cherry
@@ -69,10 +78,33 @@ def self_bleu(texts: Sequence[Sequence[str]], n: int = 4) -> float:
     """
     if len(texts) < 2:
         return 0.0
-    per_text = [[grams(t, k) for t in texts] for k in range(1, n + 1)]
-    best = [_two_highest(counts) for counts in per_text]
-    lengths = Counter(len(t) for t in texts)
-    return sum(_bleu(i, texts[i], per_text, best, lengths) for i in range(len(texts))) / len(texts)
+    logs, unlike = [0.0] * len(texts), set[int]()
+    for size in range(1, n + 1):
+        counts = [grams(tokens, size) for tokens in texts]
+        best: dict[Gram, tuple[int, int, int]] = {}  # the highest count, its text, the highest of the others
+        for i, counter in enumerate(counts):
+            for gram, count in counter.items():
+                first, owner, second = best.get(gram, (0, -1, 0))
+                if count > first:
+                    best[gram] = (count, i, first)
+                elif count > second:
+                    best[gram] = (first, owner, count)
+        for i, counter in enumerate(counts):
+            clipped = 0
+            for gram, count in counter.items():
+                first, owner, second = best[gram]
+                clipped += min(count, second if owner == i else first)
+            if size == 1 and not clipped:
+                unlike.add(i)  # no word in common with any other text
+            logs[i] += math.log((clipped or 0.1) / max(1, counter.total())) / n
+    lengths, total = Counter(map(len, texts)), 0.0
+    for i, tokens in enumerate(texts):
+        own = len(tokens)
+        others = [length for length, number in lengths.items() if number > (length == own)]
+        closest = min(others, key=lambda length: (abs(length - own), length))
+        brevity = 1.0 if own > closest else math.exp(1 - closest / max(1, own))
+        total += 0 if i in unlike else brevity * math.exp(logs[i])
+    return total / len(texts)
 
 
 def within_words(texts: Mapping[str, str], limit: int) -> list[list[str]]:
@@ -82,59 +114,14 @@ def within_words(texts: Mapping[str, str], limit: int) -> list[list[str]]:
     for key in sorted(texts, key=lambda k: hashlib.sha256(k.encode()).digest()):
         if left <= 0:
             break
-        tokens = words_in(texts[key])[:left]
-        left -= len(tokens)
-        chosen.append(tokens)
+        chosen.append(words_in(texts[key])[:left])
+        left -= len(chosen[-1])
     return chosen
 
 
 def verbatim(value: str, text: str) -> bool:
     """True if a value stands in a text word for word; case does not matter."""
     return re.search(rf"(?<!\w){re.escape(value.lower())}(?!\w)", text.lower()) is not None
-
-
-def _pooled(texts: Sequence[Sequence[str]], n: int) -> Counter[Gram]:
-    pooled: Counter[Gram] = Counter()
-    for tokens in texts:
-        pooled.update(grams(tokens, n))
-    return pooled
-
-
-def _two_highest(counts: Sequence[Counter[Gram]]) -> dict[Gram, tuple[int, int, int]]:
-    """Return, for each n-gram, its highest count, the index of that text, and the highest of the others."""
-    best: dict[Gram, tuple[int, int, int]] = {}
-    for i, counter in enumerate(counts):
-        for gram, count in counter.items():
-            first, owner, second = best.get(gram, (0, -1, 0))
-            if count > first:
-                best[gram] = (count, i, first)
-            elif count > second:
-                best[gram] = (first, owner, count)
-    return best
-
-
-def _bleu(
-    i: int,
-    tokens: Sequence[str],
-    per_text: Sequence[Sequence[Counter[Gram]]],
-    best: Sequence[Mapping[Gram, tuple[int, int, int]]],
-    lengths: Counter[int],
-) -> float:
-    logs = 0.0
-    for n, (counts, highest) in enumerate(zip(per_text, best, strict=True), 1):
-        mine = counts[i]
-        clipped = sum(
-            min(c, second if owner == i else first)
-            for g, c in mine.items()
-            for first, owner, second in (highest[g],)
-        )
-        if n == 1 and clipped == 0:
-            return 0.0  # no word in common with any other text
-        logs += math.log((clipped or 0.1) / max(1, mine.total())) / len(best)
-    other_lengths = [length for length, k in lengths.items() if k > (length == len(tokens))]
-    closest = min(other_lengths, key=lambda length: (abs(length - len(tokens)), length))
-    brevity = 1.0 if len(tokens) > closest else math.exp(1 - closest / max(1, len(tokens)))
-    return brevity * math.exp(logs)
 
 
 _HERE: Final = Path(__file__).with_name("tables")
@@ -223,10 +210,10 @@ class TypeSpread(_Part):
 class Quality(_Part):
     """All measures of a dataset, in shares from 0 to 1, and what is wrong with it.
 
-    `facts_mean` is the number of facts of a task, `deeds_on_facts` the share of deeds that rest on a closed
-    one, and `facts_named` that of closed facts that a part names; all are None without facts. `words_range`
-    and `words_mean` count the words of a summary, and `verbatim` is the share of the values that the
-    summaries name word for word. Dist-n, Ent-4 and Self-BLEU are those of `sample_words` words of them.
+    `facts_mean` is the number of facts of a task, and `deeds_on_facts` the share of deeds that rest on a
+    closed one; both are None without facts. `words_range` and `words_mean` count the words of a summary, and
+    `verbatim` is the share of the values that the summaries name word for word. Dist-n, Ent-4 and Self-BLEU
+    are those of `sample_words` words of them.
     """
 
     schema_version: Literal["personalens-quality/2"] = "personalens-quality/2"
@@ -237,7 +224,6 @@ class Quality(_Part):
     scenarios: int
     facts_mean: float | None
     deeds_on_facts: float | None
-    facts_named: float | None
     evenness_mean: float
     words_mean: float
     words_range: tuple[int, int]
@@ -255,12 +241,10 @@ class Quality(_Part):
 
 def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
     """Return the measures of a corpus; those of texts use about `words` words, or all if there are fewer."""
-    types = tuple(_types(corpus))
-    tasks = corpus.tasks.values()
-    facts = [task.facts for task in tasks if task.facts]
-    deeds = sum(task.deeds for task in tasks if task.facts)
-    closed = sum(task.closed for task in tasks)
-    categorical = [t.evenness for t in types if t.categorical]
+    types, tasks = tuple(_types(corpus)), corpus.tasks.values()
+    with_facts = [task for task in tasks if task.facts]
+    deeds = sum(task.deeds for task in with_facts)
+    categorical = [t.evenness for t in types if t.categorical] or [0.0]
     texts = {f"{p.id}\x1f{domain}": text for p in corpus.people for domain, text in p.summaries.items()}
     lengths = [len(text.split()) for text in texts.values()] or [0]
     sample = within_words(texts, words)
@@ -271,41 +255,48 @@ def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
         if domain in person.summaries
         for value in held
     ]
+    domains = []
+    for name in corpus.domains:
+        single, multi = _by_span([t for t in tasks if name in t.domains])
+        users = sum(name in p.summaries for p in corpus.people)
+        domains.append(
+            DomainCount(
+                domain=name,
+                users=users,
+                single_tasks=single,
+                multi_tasks=multi,
+                scenarios=corpus.scenarios[name],
+            )
+        )
+    single, multi = _by_span(tasks)
     return Quality(
         dataset=corpus.name,
         users=len(corpus.people),
-        single_tasks=sum(len(t.domains) == 1 for t in tasks),
-        multi_tasks=sum(len(t.domains) > 1 for t in tasks),
+        single_tasks=single,
+        multi_tasks=multi,
         scenarios=corpus.total,
-        facts_mean=sum(facts) / len(facts) if facts else None,
+        facts_mean=fmean(task.facts for task in with_facts) if with_facts else None,
         deeds_on_facts=sum(t.deeds_on_facts for t in tasks) / deeds if deeds else None,
-        facts_named=sum(t.named for t in tasks) / closed if closed else None,
-        evenness_mean=sum(categorical) / max(1, len(categorical)),
-        words_mean=sum(lengths) / len(lengths),
+        evenness_mean=fmean(categorical),
+        words_mean=fmean(lengths),
         words_range=(min(lengths), max(lengths)),
-        verbatim=sum(named) / max(1, len(named)),
+        verbatim=fmean(named or [0]),
         sample_words=sum(map(len, sample)),
         dist_1=distinct(sample, 1),
         dist_2=distinct(sample, 2),
         ent_4=entropy(sample, 4),
         self_bleu=self_bleu(sample),
-        domains=tuple(_domains(corpus)),
+        domains=tuple(domains),
         types=types,
         demographics=tuple(marginals(corpus.people)),
-        findings=corpus.findings,
+        findings=tuple(corpus.found),
     )
 
 
-def _domains(corpus: Corpus) -> Iterator[DomainCount]:
-    for name in corpus.domains:
-        tasks = [t for t in corpus.tasks.values() if name in t.domains]
-        yield DomainCount(
-            domain=name,
-            users=sum(name in p.summaries for p in corpus.people),
-            single_tasks=sum(len(t.domains) == 1 for t in tasks),
-            multi_tasks=sum(len(t.domains) > 1 for t in tasks),
-            scenarios=corpus.scenarios[name],
-        )
+def _by_span(tasks: Collection[TaskFacts]) -> tuple[int, int]:
+    """Return the number of tasks of one domain, and of several."""
+    single = sum(len(task.domains) == 1 for task in tasks)
+    return single, len(tasks) - single
 
 
 def _types(corpus: Corpus) -> Iterator[TypeSpread]:
@@ -340,20 +331,15 @@ _OF_PEOPLE: Final = frozenset({"120 or more", "0.85 or more", "60% at most", "3 
 _HELD: Final = ("age", "gender", "region", "religion", "employment_status", "education")
 #: The number of examples of each rule without --all.
 _EXAMPLES: Final = 3
-_Row = tuple[str, "Callable[[Quality], str]", str]
+_Row = tuple[str, Callable[[Quality], str], str]
 
 
 def data_check(data: Quality) -> DataCheck:
     """Return the quality of a dataset in the form that the command prints."""
     few = data.users < _COMPARABLE
-    line = (
-        f"{data.users} of the {_COMPARABLE} people from which on shares and evenness say something, so these"
-        " have no goal here"
-    )
     return DataCheck(
         dataset=data.dataset,
         rows=[(name, show(data), "" if few and goal in _OF_PEOPLE else goal) for name, show, goal in _ROWS],
-        summary=(line,) if few else (),
         findings=data.findings,
         rules=len(RULES),
         report=data.model_dump(mode="json"),
@@ -408,11 +394,6 @@ _ROWS: Final[Sequence[_Row]] = (
         "deeds that rest on a closed fact",
         lambda d: "-" if d.deeds_on_facts is None else f"{d.deeds_on_facts:.0%}",
         "90% or more",
-    ),
-    (
-        "closed facts that a part names",
-        lambda d: "-" if d.facts_named is None else f"{d.facts_named:.0%}",
-        "",
     ),
     ("mean evenness, categorical", lambda d: f"{d.evenness_mean:.2f}", "0.85 or more"),
     ("commonest categorical value", _top, "60% at most"),

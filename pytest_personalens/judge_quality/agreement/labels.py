@@ -20,8 +20,7 @@ from pydantic import (
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.dialogue.message import group_turns
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.json_lines import read_json_lines
-from pytest_personalens.core.files.jsonfile import first_problem
+from pytest_personalens.core.files.jsonfile import first_problem, read_json_lines
 from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.judging.verdict import LABELLED, Dimension
 from pytest_personalens.core.runtime import once

@@ -29,6 +29,11 @@ PERSONA: Final = ("persona", "wants")
 _NARROW: Final = ("sample", "domain", "kind")
 
 
+def mark_error(where: str, problem: str) -> SpecError:
+    """Return an error about a mark of the test `where`."""
+    return SpecError(f"{where}: {problem}", code="PL107")
+
+
 def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mark], where: str) -> Settings:
     """Return the settings of one test: an option before the closest mark, and that before the ini file.
 
@@ -40,10 +45,8 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
     changed: dict[str, Any] = {}
     for mark in reversed(marks):
         if mark.args:
-            raise SpecError(
-                f"{where}: the mark personalens takes keywords only, not {short_repr(mark.args[0])}",
-                code="PL107",
-            )
+            only = "the mark personalens takes keywords only"
+            raise mark_error(where, f"{only}, not {short_repr(mark.args[0])}")
         has_persona = any(key in mark.kwargs for key in PERSONA)
         # A threshold may be one of the mark's own criteria.
         for key, value in sorted(mark.kwargs.items(), key=lambda keyword: keyword[0] != "criteria"):
@@ -58,11 +61,8 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
                     continue
                 if any(key in _short_thresholds(other) for other in other_suites(run.suite)):
                     continue
-                allowed = [*PERSONA, *(o.key for o in OPTIONS if o.mark), *short]
-                raise SpecError(
-                    f"{where}: unknown keyword {key!r} of the mark personalens; known: {', '.join(allowed)}",
-                    code="PL107",
-                )
+                known = ", ".join((*PERSONA, *(o.key for o in OPTIONS if o.mark), *short))
+                raise mark_error(where, f"unknown keyword {key!r} of the mark personalens; known: {known}")
             source = f"{where}: personalens({key}=...)"
             try:
                 read = read_value(option, value, source, run.suite, configured=True)
@@ -104,11 +104,9 @@ def _joined(before: Sequence[str], more: Sequence[str], config: pytest.Config, w
     for criterion in (*before, *more):
         short = get_measure(criterion).short
         if names.setdefault(short, criterion) != criterion:
-            raise SpecError(
-                f"{where}: personalens(criteria=...): {short} is also the name of another criterion of this"
-                f" run: {short_repr(names[short].partition(': ')[2], 60)}; give one another name",
-                code="PL107",
-            )
+            other = short_repr(names[short].partition(": ")[2], 60)
+            problem = f"{short} is also the name of another criterion of this run: {other}"
+            raise mark_error(where, f"personalens(criteria=...): {problem}; give one another name")
     return tuple(dict.fromkeys((*before, *more)))
 
 
@@ -151,10 +149,8 @@ def suite_of_marks(marks: Sequence[pytest.Mark], run: Settings, where: str) -> s
     """Return the suite that the closest mark names, else that of the run; `SpecError` if it is unknown."""
     named = next((mark.kwargs["suite"] for mark in marks if "suite" in mark.kwargs), run.suite)
     if not isinstance(named, str) or named not in SUITES:
-        raise SpecError(
-            f"{where}: personalens(suite={short_repr(named)}): expected one of: {', '.join(SUITES)}",
-            code="PL107",
-        )
+        expected = f"expected one of: {', '.join(SUITES)}"
+        raise mark_error(where, f"personalens(suite={short_repr(named)}): {expected}")
     return named
 
 
@@ -168,9 +164,8 @@ def _mark_threshold(suite: Suite, key: str, value: object, where: str) -> tuple[
     try:
         return threshold(f"{measure.short}{way}{int(value) if isinstance(value, bool) else value}", suite)
     except SpecError as error:
-        raise SpecError(
-            f"{where}: personalens({key}={short_repr(value)}): {error}", code=error.code
-        ) from None
+        told = f"{where}: personalens({key}={short_repr(value)}): {error}"
+        raise SpecError(told, code=error.code) from None
     except Exception as error:  # also raised by the __str__ of a custom value
         problem = error if isinstance(error, ValueError) else "expected a whole number"
-        raise SpecError(f"{where}: personalens({key}={short_repr(value)}): {problem}", code="PL107") from None
+        raise mark_error(where, f"personalens({key}={short_repr(value)}): {problem}") from None

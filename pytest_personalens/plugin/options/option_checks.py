@@ -98,9 +98,8 @@ def check_alone(config: pytest.Config) -> None:
         and all(config.getoption(key) is None for key in keys)
         and _in_configuration(config, keys[0]) is None
     ):
-        raise input_error(
-            f"{given[0]}: give --personalens-sample N too; without it there is no run", code="PL108"
-        )
+        told = f"{given[0]}: give --personalens-sample N too; without it there is no run"
+        raise input_error(told, code="PL108")
     check_paths(config)
 
 
@@ -122,11 +121,8 @@ def check_paths(config: pytest.Config) -> None:
         # configuration next to it.
         with suppress(OSError):  # the name is too long
             if (here / text).exists() and not (here / text).resolve().is_relative_to(here.resolve()):
-                raise input_error(
-                    f"{flag}: write {flag}={text}; after a space, pytest takes a path outside this folder for"
-                    " tests to run",
-                    code="PL104",
-                )
+                why = "after a space, pytest takes a path outside this folder for tests to run"
+                raise input_error(f"{flag}: write {flag}={text}; {why}", code="PL104")
 
 
 def split_dimensions(

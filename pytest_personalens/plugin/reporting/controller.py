@@ -284,9 +284,9 @@ class Controller:
         more: dict[str, Any] = {}
         if self._settings.shard is not None:
             more["origin"] = origin(self._config.rootpath)
-        if self._outputs.tells_who:
+        if self._settings.report:  # it names users and their wishes, and not only scores
             more["scenarios"] = run.scenarios(results.own)
-        if self._outputs.is_kept:
+        if self._settings.report or self._settings.save_baseline is not None:
             more["provenance"] = provenance_of(self._config.rootpath)
         results = results.model_copy(update=more)
         # A shard is only a part of a run. The merge of all parts draws the conclusions.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from pytest_personalens.agents.by_model.expected_usage import (
@@ -27,77 +28,63 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.scenario import BaseScenario
-    from pytest_personalens.plugin.running.items import ItemSpec
     from pytest_personalens.plugin.running.run import Run
 
 
-class _Estimate:
-    """Adds up the expected calls of a run by purpose, as if nothing was recorded and nothing cached."""
+def estimate_cost(run: Run) -> dict[str, Usage]:
+    """Return the expected calls and tokens by purpose, for the sample with all trials and controls, as if
+    nothing was recorded and nothing cached: each message reads those before it, and each reading all of them.
+    """
+    settings, suite, models = run.settings, run.suite, run.participants.models()
+    protocol = settings.protocol_in_force if suite.name == FIRST_SUITE else ""
+    usage: defaultdict[str, Usage] = defaultdict(Usage)
 
-    def __init__(self, run: Run) -> None:
-        self._run, self.usage = run, dict[str, Usage]()
-        self._models = run.participants.models()
-        first = run.suite.name == FIRST_SUITE
-        self._protocol = run.settings.protocol_in_force if first else ""
-        self._thinks = run.settings.user_agent != "plain"
+    def add(purpose: str, reads: int, kind: str) -> None:
+        thinks = settings.user_agent != "plain" and purpose == "user agent"
+        usage[purpose] += expected_call(purpose, reads, protocol=protocol, kind=kind, thinks=thinks)
 
-    def add_case(self, case: ItemSpec) -> None:
-        """Add the calls of an item: each message reads those before it, and each reading all of them."""
-        run, scenario = self._run, self._run.scenario(case)
-        stored = run.stored_dialogue(case)
-        messages = _lengths(stored.dialogue) if stored is not None else self._played(scenario)
+    def add_readings(wanted: Iterable[Measure], reads: int, kind: str, prefix: str = "") -> None:
+        for measure in wanted:
+            own = f"judge {ALL_CRITERIA if measure.value.startswith(CRITERION) else measure.short}"
+            if own in models or ("judge" in models and measure not in suite.free):
+                add(f"{prefix}{measure.purpose}", reads, kind)
+
+    for case in run.cases(run.sample(settings), settings):
+        scenario, stored = run.scenario(case), run.stored_dialogue(case)
+        messages = _lengths(stored.dialogue) if stored is not None else _played(run, scenario)
         if stored is None:
-            context = run.context(case, scenario) if "assistant" in self._models else None
+            context = run.context(case, scenario) if "assistant" in models else None
             known = tokens_in([context.text()]) if context is not None else 0
             for place, (role, _) in enumerate(messages):
                 before = sum(length for _, length in messages[:place])
-                if role in self._models:
-                    self._add(role, before + (known if role == "assistant" else 0), scenario.kind)
-        wanted = run.suite.measures_of(scenario, run.settings.readings)
-        self.add_readings(wanted, sum(length for _, length in messages), scenario.kind)
-
-    def add_readings(self, wanted: Iterable[Measure], reads: int, kind: str, prefix: str = "") -> None:
-        """Add a call for each reading that a model gives of a dialogue with that many tokens."""
-        for measure in wanted:
-            own = f"judge {ALL_CRITERIA if measure.value.startswith(CRITERION) else measure.short}"
-            if own in self._models or ("judge" in self._models and measure not in self._run.suite.free):
-                self._add(f"{prefix}{measure.purpose}", reads, kind)
-
-    def _played(self, scenario: BaseScenario) -> list[tuple[str, int]]:
-        """Return the roles and tokens of the messages of a dialogue: of the paper's length, or as written."""
-        run = self._run
-        if run.suite.has_turns and not run.suite.remembers:
-            most = run.settings.max_turns or ROUNDS[scenario.kind]
-            said = [("user agent", USER), ("assistant", ASSISTANT)] * ROUNDS[scenario.kind]
-            return said[: 2 * most + 1] if most < ROUNDS[scenario.kind] else said
-        filler = "word " * ASSISTANT
-        return _lengths(converse(scenario, lambda _: filler, run.suite.asker(run.settings)).dialogue)
-
-    def _add(self, purpose: str, reads: int, kind: str) -> None:
-        thinks = self._thinks and purpose == "user agent"
-        call = expected_call(purpose, reads, protocol=self._protocol, kind=kind, thinks=thinks)
-        self.usage[purpose] = self.usage.get(purpose, Usage()) + call
-
-
-def _lengths(dialogue: Dialogue) -> list[tuple[str, int]]:
-    roles = {"user": "user agent", "assistant": "assistant"}
-    return [(roles[message.role], tokens_in([message.content])) for message in dialogue.messages]
-
-
-def estimate_cost(run: Run) -> dict[str, Usage]:
-    """Return the expected calls and tokens by purpose, for the sample with all trials and controls."""
-    settings, estimate = run.settings, _Estimate(run)
-    for case in run.cases(run.sample(settings), settings):
-        estimate.add_case(case)
+                if role in models:
+                    add(role, before + (known if role == "assistant" else 0), scenario.kind)
+        wanted = suite.measures_of(scenario, settings.readings)
+        add_readings(wanted, sum(length for _, length in messages), scenario.kind)
     if settings.adopt_judge or settings.check_judge:
         from pytest_personalens.judge_quality.drift.anchors import open_anchors
         from pytest_personalens.plugin.reporting.judge_check import anchors_path
 
         for anchor in open_anchors(anchors_path(run.config, settings)).dialogues:
             reads = tokens_in(message.content for message in anchor.dialogue.messages)
-            read = dimensions(settings.dimensions)
-            estimate.add_readings(read, reads, anchor.scenario.kind, prefix="anchor ")
-    return dict(sorted(estimate.usage.items()))
+            add_readings(dimensions(settings.dimensions), reads, anchor.scenario.kind, prefix="anchor ")
+    return dict(sorted(usage.items()))
+
+
+def _played(run: Run, scenario: BaseScenario) -> list[tuple[str, int]]:
+    """Return the roles and tokens of the messages of a dialogue: of the paper's length, or as written."""
+    if run.suite.has_turns and not run.suite.remembers:
+        rounds = ROUNDS[scenario.kind]
+        most = run.settings.max_turns or rounds
+        said = [("user agent", USER), ("assistant", ASSISTANT)] * rounds
+        return said[: 2 * most + 1] if most < rounds else said
+    filler = "word " * ASSISTANT
+    return _lengths(converse(scenario, lambda _: filler, run.suite.asker(run.settings)).dialogue)
+
+
+def _lengths(dialogue: Dialogue) -> list[tuple[str, int]]:
+    roles = {"user": "user agent", "assistant": "assistant"}
+    return [(roles[message.role], tokens_in([message.content])) for message in dialogue.messages]
 
 
 def print_estimate(run: Run) -> None:

@@ -47,16 +47,6 @@ class Outputs:
         files = Files.of(settings.report, save_baseline=baseline)
         self._files = check_files(files, "--personalens-", read=read)
 
-    @property
-    def tells_who(self) -> bool:
-        """True if a wanted file names users and their wishes, and not only scores."""
-        return bool(self._settings.report)
-
-    @property
-    def is_kept(self) -> bool:
-        """True if a wanted file is read after the run, and so states what was tested."""
-        return bool(self._settings.report) or self._settings.save_baseline is not None
-
     def set_aside(self) -> None:
         """Move the files of the last run away, so that nobody takes them for this one's if it dies.
 

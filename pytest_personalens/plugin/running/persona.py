@@ -6,12 +6,12 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.errors import SpecError, short_repr
+from pytest_personalens.core.errors import short_repr
 from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.scenario import GoalPart, Scenario, ScenarioRef, Task
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.safe_text import slug
-from pytest_personalens.plugin.options.marks import PERSONA
+from pytest_personalens.plugin.options.marks import PERSONA, mark_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,31 +48,22 @@ def persona_of(marks: Sequence[pytest.Mark], where: str) -> Persona | None:
     for key in PERSONA:
         if key not in mark.kwargs:
             other = next(other for other in PERSONA if other != key)
-            raise SpecError(f"{where}: personalens({other}=...): give {key} too", code="PL107")
+            raise mark_error(where, f"personalens({other}=...): give {key} too")
         value = mark.kwargs[key]
         if not isinstance(value, str) or not re.search(r"\w", value):
-            raise SpecError(
-                f"{where}: personalens({key}=...): expected a text with words, not {short_repr(value)}",
-                code="PL107",
-            )
+            expected = f"expected a text with words, not {short_repr(value)}"
+            raise mark_error(where, f"personalens({key}=...): {expected}")
         if len(value) > _LONGEST:
-            raise SpecError(
-                f"{where}: personalens({key}=...): {len(value):,} characters; at most {_LONGEST:,}",
-                code="PL107",
-            )
+            long = f"{len(value):,} characters; at most {_LONGEST:,}"
+            raise mark_error(where, f"personalens({key}=...): {long}")
     suite = mark.kwargs.get("suite", FIRST_SUITE)
     if suite != FIRST_SUITE:
-        raise SpecError(
-            f"{where}: personalens(persona=...): only in the suite {FIRST_SUITE}, not in {short_repr(suite)}",
-            code="PL107",
-        )
+        only = f"only in the suite {FIRST_SUITE}, not in {short_repr(suite)}"
+        raise mark_error(where, f"personalens(persona=...): {only}")
     domain = mark.kwargs.get("domain", DOMAIN)
     if not isinstance(domain, str) or not domain.strip():
-        raise SpecError(
-            f"{where}: personalens(domain=...): a persona has one domain, as a text, not"
-            f" {short_repr(domain)}",
-            code="PL107",
-        )
+        one = f"a persona has one domain, as a text, not {short_repr(domain)}"
+        raise mark_error(where, f"personalens(domain=...): {one}")
     text, wants = clean(mark.kwargs["persona"]), clean(mark.kwargs["wants"])
     return Persona(" ".join(text.split()), wants.strip(), clean(domain).strip())
 

@@ -13,7 +13,7 @@ from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.core.options.option_table import OPTIONS
 from pytest_personalens.core.text.node_ids import BUILT_IN, file_of, within_file
 from pytest_personalens.core.text.safe_text import shell_line
-from pytest_personalens.reports.content.markup import capital
+from pytest_personalens.reports.content.markup import capital, short_line
 from pytest_personalens.reports.content.why_items_failed import sentence_of
 from pytest_personalens.results.gates.check import corrected_note
 from pytest_personalens.results.reasons.reasons import (
@@ -377,7 +377,9 @@ def _crash_ways(results: Results) -> Iterator[str]:
     shown = ways if len(ways) <= _MOST_WAYS + 1 else ways[:_MOST_WAYS]
     for way, texts in shown:
         example = min(texts, key=lambda text: (-texts[text], text))
-        such = f"{', such as' if len(texts) > 1 else ''}: {_shorten(example)}" if example else ""
+        such = (
+            f"{', such as' if len(texts) > 1 else ''}: {short_line(example, _LONGEST_WAY)}" if example else ""
+        )
         yield f"{texts.total()} x {way}{such}"
     if rest := ways[len(shown) :]:
         yield f"and {sum(texts.total() for _, texts in rest)} in {len(rest)} other ways"
@@ -388,10 +390,6 @@ def _crash_way(detail: str) -> tuple[str, str]:
     line = " ".join(detail.split())
     raised = _RAISED.fullmatch(line)
     if raised is None:
-        return _shorten(line.removeprefix("the assistant ").removeprefix("the ")), ""
+        return short_line(line.removeprefix("the assistant ").removeprefix("the "), _LONGEST_WAY), ""
     place = f" at {raised['file']}:{raised['line']}" if raised["file"] else ""
     return raised["kind"] + place, raised["text"] or ""
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _LONGEST_WAY else f"{text[: _LONGEST_WAY - 1]}…"

@@ -6,11 +6,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.options.option_table import MANNER
-from pytest_personalens.reports.content.markup import Cell, Table, capital, figure_cell, short_line
+from pytest_personalens.reports.content.markup import Cell, Table, figure_cell, short_line
 from pytest_personalens.results.comparison.pairs import gain_of
 from pytest_personalens.results.means import by_turn, estimate
 from pytest_personalens.results.wording import (
-    control_names,
     count,
     decision,
     ends_text,
@@ -194,19 +193,6 @@ def _sides(
     between = _NONE if low is None or high is None else f"{signed(low)} to {signed(high)}{share}"
     means = (figure_cell(pair.before), figure_cell(pair.after), signed(change))
     return (str(pair.pairs), *means, between, p_value(pair.p))
-
-
-def control_table(results: Results) -> Table:
-    """The main figures of the run itself and of each control."""
-    names, shown = control_names(results.of_suite), results.overall.figures
-    measures = [m for m in results.of_suite.measures if m.value in shown]
-    rows = []
-    for name, group in (("", results.overall), *((c.name, c.overall) for c in results.controls)):
-        found = [group.figures.get(m.value) for m in measures]
-        cells = [figure_cell(None) if f is None else figure_cell(f.value, f.low, f.high) for f in found]
-        rows.append((capital(names.get(name, name)), str(group.items), str(group.scored), *cells))
-    header = ("what the assistant knew", "items", "scored", *(m.names.mean for m in measures))
-    return Table("Figures of the run and its controls", header, tuple(rows))
 
 
 def drift_tables(results: Results) -> Iterator[Table]:

@@ -16,7 +16,6 @@ from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.findings import command_line, findings_of
 from pytest_personalens.reports.content.markup import capital
 from pytest_personalens.reports.content.result_tables import (
-    control_table,
     difference_table,
     drift_tables,
     kind_tables,
@@ -160,7 +159,7 @@ def _figures(results: Results) -> dict[str, Any]:
         "differences": None if comparison is None else difference_table(comparison, suite.item),
         "scores": score_tables(results, ends=True),
         "turns": turn_table(results),
-        "lifts": [lift_table(results), control_table(results)] if results.controls else [],
+        "lifts": lift_table(results) if results.controls else None,
         "drifts": list(drift_tables(results)),
         "slices": slice_tables(results),
         "slices_note": capital(slices_note(results)),

@@ -114,7 +114,7 @@ def test_reports_tell_scores_by_distance(
     reports = [word for name in ("r.html", "r.md", "r.json") for word in ("--personalens-report", name)]
     empty_repo.inline(*SUITE, "all", DATA, spec.format(tmp_path), *reports, "--personalens-gate", "none")
     page, text = ((empty_repo.path / name).read_text(encoding="utf-8") for name in ("r.html", "r.md"))
-    assert page.count(f">{title};") == 1
+    assert page.count(f"<h3>By distance: {title},") == 1
     _, _, table = text.partition(f"### By distance: {title}, with the questions of each\n\n")
     rows = [line.split("|")[1].strip() for line in table.split("\n\n")[0].splitlines()[2:]]
     assert rows == ranges
@@ -127,7 +127,7 @@ def test_reports_tell_scores_by_distance(
         cwd=empty_repo.path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert again.returncode == 0, again.stderr
-    assert f">{title};" in (empty_repo.path / "again.html").read_text(encoding="utf-8")
+    assert f"<h3>By distance: {title}," in (empty_repo.path / "again.html").read_text(encoding="utf-8")
 
 
 def test_longmemeval_has_each_type_and_the_questions_without_an_answer(tmp_path: Path) -> None:

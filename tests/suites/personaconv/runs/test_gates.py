@@ -335,10 +335,10 @@ def test_every_report_speaks_of_predictions(threads: Repository) -> None:
     for line in (
         "## ❌ personalens FAILED: mae 14.67 &#62; 1.00",
         "12 predictions of personaconv 1.1; 12 of 12 items scored; protocol: fixed; context: P-Conv; history: request",
-        "|  | P-Conv | NP-Conv | lift | one-sided p |",
+        "|  | P-Conv | NP-Conv | lift |",
         "left out of 160 posts: 40 without a past (-v lists them).",
         "leaks: none in 24 requests.",
-        "### By domain",
+        "By domain, with the items of each",
     ):
         assert line in text
     for word in (
