@@ -20,7 +20,8 @@ from pytest_personalens.results.values.figures import Figure, Group, Slice, Slic
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_personalens.core.judging.measure import Answer, Better, Exact, Measure, Metric, OfSums, Score
+    from pytest_personalens.core.judging.answer import Answer
+    from pytest_personalens.core.judging.measure import Better, Exact, Measure, Metric, OfSums, Score
     from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.values.item import Item
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import AssistantFault
-from pytest_personalens.core.judging.measure import Answer, Measure, MeasureNames, Metric, OfSums, Row
+from pytest_personalens.core.judging.answer import Answer
+from pytest_personalens.core.judging.measure import Measure, MeasureNames, Metric, OfSums, Row
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.scenario import BaseScenario, Context, ScenarioRef
 from pytest_personalens.core.suite import Control, Suite

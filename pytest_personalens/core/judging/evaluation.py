@@ -20,7 +20,8 @@ from pytest_personalens.core.errors import (
     short_repr,
 )
 from pytest_personalens.core.frozen import Sparse, clean
-from pytest_personalens.core.judging.measure import CRITERION, NEEDS_MODEL, Answer, Measure, Score
+from pytest_personalens.core.judging.answer import Answer
+from pytest_personalens.core.judging.measure import CRITERION, NEEDS_MODEL, Measure, Score
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import (
     DEFAULT_DIMENSIONS,

@@ -9,10 +9,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.core.errors import SpecError, short_repr
-from pytest_personalens.core.frozen import Frozen, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
+
+    from pytest_personalens.core.judging.answer import Answer
 
 
 #: A score of a judge. It is a whole number if the grid is 1.
@@ -290,19 +291,6 @@ def read_criteria(value: object, taken: Collection[str]) -> tuple[str, ...]:
 def text_of(measure: Measure) -> str:
     """Return the text of a criterion."""
     return measure.value.partition(": ")[2]
-
-
-class Answer(Frozen):
-    """The answer that a scorer read in a reply, with the true answer.
-
-    If the reply holds no answer, `read` is false, and `value` is null or what the answer counts as. Texts are
-    labels or digests, never data. `leaks` names what the request gives away of the truth.
-    """
-
-    read: bool
-    value: float | Text | None = None
-    truth: float | Text | None = None
-    leaks: tuple[str, ...] = ()
 
 
 #: Numbers of one answer or of several together, as exact as a test of a lift needs them.

@@ -19,7 +19,8 @@ from pytest_personalens.core.judging.measure import Measure, MeasureNames, Metri
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.judging.measure import Answer, Exact, Row
+    from pytest_personalens.core.judging.answer import Answer
+    from pytest_personalens.core.judging.measure import Exact, Row
 
 POSITIVE: Final = "positive"
 NEGATIVE: Final = "negative"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.dialogue.message import Cut
 from pytest_personalens.core.errors import AssistantFault
-from pytest_personalens.core.judging.measure import Answer
+from pytest_personalens.core.judging.answer import Answer
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.models import Model, Request
 from pytest_personalens.results.wording import count

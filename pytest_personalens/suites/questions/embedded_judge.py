@@ -9,7 +9,7 @@ from pytest_personalens.agents.embedded.reader.text import fold, mentions, sente
 from pytest_personalens.agents.embedded.reader.typed_values import NUMBER_WORD, number
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import JudgeFault
-from pytest_personalens.core.judging.measure import Answer
+from pytest_personalens.core.judging.answer import Answer
 from pytest_personalens.core.judging.verdict import Evidence, Verdict
 from pytest_personalens.suites.admitted_unknown import admits
 from pytest_personalens.suites.questions.questions import ABSTAIN, CHOICE, PREF, read_letter

@@ -108,8 +108,8 @@ def test_an_expression_is_read(text: str, of: str, limit: float) -> None:
         ("drop(valid) <= 0.3", "drop(METRIC) <= VALUE"),
         ("drop(p, other-user) <= 0.3", "drop(METRIC) <= VALUE"),
         ("drop(foo) <= 0.3", "unknown metric 'foo'"),
-        ("drop(p) <= 0", "above 0 and goes up to 3"),
-        ("drop(p) <= 4", "above 0 and goes up to 3"),
+        ("drop(p) <= 0", "above 0, up to 3"),
+        ("drop(p) <= 4", "above 0, up to 3"),
         ("drop(p) <= 10%", "no share"),
         ("drop(p) <= 1.2.3", "expected a number after <="),
         ("Movies: drop(p) <= 1", "leave 'Movies' out"),
@@ -127,32 +127,6 @@ def repo(pytester: pytest.Pytester) -> Repository:
     repo = Repository(pytester)
     repo.write(conftest=REMEMBERS)
     return repo
-
-
-@pytest.mark.slow
-def test_it_passes_where_the_drop_is_excluded_and_not_where_it_may_be(
-    repo: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sample, baseline = ("--personalens-sample", "40"), "--personalens-baseline=base.json"
-    repo.inline(*sample, "--personalens-save-baseline=base.json").assert_outcomes(passed=41)
-    report = ("--personalens-gate", "drop(p) <= 0.25", "--personalens-report", "results.json")
-    repo.inline(*sample, baseline, *report)
-    gates = {gate["name"]: gate for gate in repo.results()["gates"]}
-    assert gates["drop(p)"]["passed"]
-    assert gates["drop(p)"]["value"] == pytest.approx(3 * (1 - 0.05 ** (1 / 40)), abs=1e-5)
-    assert "no drop larger than 0.22 (95 % sure); the gate allows 0.25" in gates["drop(p)"]["message"]
-    # Stored results are decided again by what they hold.
-    assert repo.command("report", "results.json").ret == 0
-
-    # It forgets three users: too small a drop for the test of a drop to find, and not excluded.
-    monkeypatch.setenv("FORGETS", "d")
-    ended = repo.inline(*sample, baseline, *report)
-    gates = {gate["name"]: gate for gate in repo.results()["gates"]}
-    assert gates["regression: p"]["passed"]
-    assert not gates["drop(p)"]["passed"]
-    assert "is not excluded (95 % sure); the gate allows 0.25" in gates["drop(p)"]["message"]
-    ended.stdout.fnmatch_lines(["gate drop(p): FAILED, *"])
-    assert ended.ret == 1
 
 
 def test_an_edited_bound_is_not_believed(repo: Repository) -> None:

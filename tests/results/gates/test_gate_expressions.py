@@ -131,25 +131,6 @@ def test_gates_without_a_sample_are_not_passed_over_in_silence(told: Repository)
     assert "personalens:" not in told.inline("-q").stdout.str().partition("collected")[0]
 
 
-def test_a_gate_on_a_domain_that_is_not_in_the_sample_fails(told: Repository) -> None:
-    result = assert_ended(
-        told.inline(
-            *ARGS,
-            "--personalens-domain=Movies",
-            "--personalens-kind=single",
-            GATE,
-            "Alarm: p >= 1",
-            GATE,
-            "multi: tcr >= 0",
-        ),
-        1,
-        "gate Alarm: p: FAILED (not decided), no scenario of Alarm is in this sample",
-    )
-    result.stdout.fnmatch_lines(
-        ["gate multi: tcr: FAILED (not decided), no scenario of multi is in this sample"]
-    )
-
-
 @pytest.mark.slow
 def test_trouble_of_others_has_an_exit_code_of_its_own(told: Repository) -> None:
     ids = collect_ids(told, *ARGS)
@@ -359,16 +340,6 @@ def test_controls_count_in_no_figure_of_the_run(knowing: Repository) -> None:
         1,
         "gate lift: FAILED (not decided), lift * no-context: no scenario was scored both *",
         "gate valid: passed, 20 of 20 items could be scored; the floor is 100%",
-    )
-
-
-@pytest.mark.slow
-def test_a_lift_is_over_the_control_that_was_asked_for(knowing: Repository) -> None:
-    both = ("--personalens-control", "no-context", "--personalens-control", "other-user")
-    assert_ended(
-        knowing.inline(*ARGS, *both, GATE, "lift >= 1", "-k", "not swapped"),
-        1,
-        "gate lift: FAILED (not decided), lift of personalization over the control other-user: *",
     )
 
 

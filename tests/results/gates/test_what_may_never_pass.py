@@ -215,33 +215,6 @@ def test_a_cap_counts_the_calls_of_its_own_run_only(
         )
 
 
-SAME = """
-    def test_a(personalens):
-        personalens.check()
-
-    def test_b(personalens):
-        personalens.check()
-"""
-GONE = {
-    "gone": SAME.partition("    def test_b")[0],
-    "both renamed": SAME.replace("test_a", "test_c").replace("test_b", "test_d"),
-}
-BASELINE = ("--personalens-baseline", "base.json")
-
-
-@pytest.mark.parametrize("what", GONE)
-def test_a_test_that_is_gone_is_no_pass_of_the_comparison(told: Repository, what: str) -> None:
-    told.write(test_bot=SAME)
-    assert told.inline(*ARGS, "--personalens-save-baseline=base.json").ret == 0
-    assert told.inline(*ARGS, *BASELINE).ret == 0
-    told.write(test_bot=GONE[what])
-    assert_ended(
-        told.inline(*ARGS, *BASELINE),
-        1,
-        "gate regression: FAILED (not decided), * (*save a new baseline with --personalens-save-baseline)*",
-    )
-
-
 SKIPS = {
     "skip": "import pytest\npytest.skip('no key', allow_module_level=True)\n",
     "importorskip": "import pytest\nno_such = pytest.importorskip('no_such_module')\n",
@@ -277,21 +250,6 @@ FLAKY = """
 MISSED = ("tcr >= 0.1", "valid >= 0.5", "pass^1 >= 0.1")
 
 
-def test_pass_k_of_scenarios_that_lack_a_trial(told: Repository) -> None:
-    args = ("--personalens-trials=3", "--personalens-gate=pass^3 >= 0.5", "--personalens-gate=valid >= 0.8")
-    assert told.inline(*ARGS, *args).ret == 0
-    told.write(
-        test_bot=FLAKY.format(
-            when="'+t3' in request.node.name and personalens.scenario.id in " + repr(told_ids(told)[:3])
-        )
-    )
-    assert_ended(
-        told.inline(*ARGS, *args),
-        1,
-        "gate pass^3: FAILED (not decided), *: only 7 of 10 scenarios were scored 3 times; the floor is 80%",
-    )
-
-
 @pytest.mark.parametrize(
     ("end", "metric"),
     [*((end, metric) for end in ("skipped", "judge") for metric in MISSED), ("lost", MISSED[0])],
@@ -320,13 +278,4 @@ def test_a_gate_on_a_group_most_of_which_is_missing(told: Repository, metric: st
         ),
         1,
         f"gate multi: {metric.partition(' ')[0]}: FAILED*",
-    )
-
-
-def test_what_the_gate_would_be_without_luck_is_said(told: Repository) -> None:
-    (told.path / "faults.txt").write_text(told_ids(told)[0])
-    assert_ended(
-        told.inline(*ARGS, "--personalens-gate=tcr >= 0.95"),
-        0,
-        "gate tcr: passed, *; it would be 0.90 if the 1 without a score had the lowest",
     )

@@ -18,7 +18,7 @@ import pytest
 from sklearn import metrics
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.judging.measure import Answer
+from pytest_personalens.core.judging.answer import Answer
 from pytest_personalens.core.suite import get_suite
 from pytest_personalens.suites.personaconv.metrics import best_of, largest_share, log_error
 from pytest_personalens.suites.personaconv.texts import TextScorer

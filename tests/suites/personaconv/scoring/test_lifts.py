@@ -17,8 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_personalens.core.dialogue.dialogue import Dialogue
+from pytest_personalens.core.judging.answer import Answer
 from pytest_personalens.core.judging.evaluation import Evaluation
-from pytest_personalens.core.judging.measure import Answer, Metric
+from pytest_personalens.core.judging.measure import Metric
 from pytest_personalens.core.suite import get_suite
 from pytest_personalens.results.comparison.pairs import gain_of
 from pytest_personalens.results.values.item import Item
