@@ -108,6 +108,7 @@ def test_what_is_lost_with_its_worker_counts_by_what_it_was(told: Repository, mo
     assert found["uncounted"] == {"lost": len(found["of_controls"])}
 
 
+@pytest.mark.slow
 def test_a_property_of_that_name_in_a_test_of_ones_own(told: Repository) -> None:
     told.write(test_own="def test_own(record_property):\n    record_property('personalens', 'hello')\n")
     assert told.run(*ARGS, *FLOOR, "-n", "1").ret == 0
@@ -201,6 +202,7 @@ def test_a_cap_that_left_nothing_scored(
     assert len(endpoint.calls) == 1
 
 
+@pytest.mark.slow
 def test_a_cap_counts_the_calls_of_its_own_run_only(
     repo: Repository, endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

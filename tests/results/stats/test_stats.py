@@ -194,6 +194,7 @@ def test_holm_rejects_what_every_bonferroni_test_of_a_set_rejects(ps: list[float
 
 @few
 @given(st.integers(0, 10**6), st.integers(6, 40), st.sampled_from([0.0, 0.1, 0.3]))
+@pytest.mark.slow
 def test_the_interval_of_a_lift_never_contradicts_its_p(seed: int, count: int, shift: float) -> None:
     chance = random.Random(seed)
     rises = [chance.choice((-1, 0, 0, 0, 1, 1 if chance.random() < shift else 0)) for _ in range(count)]
