@@ -124,13 +124,8 @@ class Message(Sparse):
 
     #: Only a message of an assistant with tools, or of several sessions, has these fields.
     rare: ClassVar[Mapping[str, object]] = {
-        "tool_calls": (),
-        "tool_call_id": "",
-        "steps": None,
-        "left_out": 0,
-        "cut": "",
-        "session": "",
-    }
+        "tool_calls": (), "tool_call_id": "", "steps": None, "left_out": 0, "cut": "", "session": "",
+    }  # fmt: skip
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         return ((name, value) for name, value in super().__repr_args__() if value or name not in self.rare)

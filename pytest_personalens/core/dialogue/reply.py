@@ -78,11 +78,8 @@ def _read_cut(reply: Cut) -> Reply:
 
 def spoken_turns(messages: AssistantMessages) -> list[tuple[str, str]]:
     """Return the role and the text of each turn in an assistant's messages, without the steps between."""
-    turns = [
-        message
-        for message, after in zip(messages, [*messages[1:], None], strict=True)
-        if message["role"] == "user" or after is None or after["role"] == "user"
-    ]
+    following = [*(message["role"] for message in messages[1:]), "user"]
+    turns = [m for m, after in zip(messages, following, strict=True) if "user" in (m["role"], after)]
     return [(m["role"], clean(text_of(m["content"]) or "").strip()) for m in turns]
 
 

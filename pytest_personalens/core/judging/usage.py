@@ -24,12 +24,8 @@ class Price(NamedTuple):
 
     def of(self, usage: Usage) -> float:
         """Return the cost of `usage` in US dollars."""
-        return (
-            usage.input_tokens * self.input
-            + usage.output_tokens * self.output
-            + usage.cached_tokens * self.cached
-            + usage.written_tokens * self.written
-        ) / _MILLION
+        used = (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.written_tokens)
+        return sum(tokens * price for tokens, price in zip(used, self, strict=True)) / _MILLION
 
 
 def read_prices(lines: Sequence[str]) -> dict[str, Price]:
@@ -79,10 +75,5 @@ class Usage(Frozen):
         return self.input_tokens + self.output_tokens + self.cached_tokens + self.written_tokens
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            calls=self.calls + other.calls,
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cached_tokens=self.cached_tokens + other.cached_tokens,
-            written_tokens=self.written_tokens + other.written_tokens,
-        )
+        names = Usage.model_fields
+        return Usage(**{name: getattr(self, name) + getattr(other, name) for name in names})

@@ -23,11 +23,8 @@ class CaseId(NamedTuple):
 
     def __str__(self) -> str:
         """Return such as ``movies-1-user7+swapped+t2``; trial 1 of the run is the plain id."""
-        return (
-            self.scenario
-            + (f"+{self.control}" if self.control else "")
-            + (f"+t{self.trial}" if self.trial > 1 else "")
-        )
+        control = f"+{self.control}" if self.control else ""
+        return f"{self.scenario}{control}" + (f"+t{self.trial}" if self.trial > 1 else "")
 
 
 def parse_case(nodeid: str, scenarios: Iterable[str]) -> CaseId | None:

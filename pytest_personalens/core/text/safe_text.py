@@ -19,16 +19,14 @@ if TYPE_CHECKING:
 _COMMAND: Final = re.compile(r"^(\s*):(?=:)|##(?=(?:vso)?\[)", re.MULTILINE | re.IGNORECASE)
 
 
+#: Categories of characters that are not seen, or that steer what is.
+_UNSEEN: Final = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+
+
 def harmless(text: str) -> str:
     """Return `text` with escapes for what could control a terminal or a CI runner."""
-    written = "".join(
-        (
-            c
-            if c == "\n" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
-            else c.encode("unicode_escape").decode()
-        )
-        for c in text
-    )
+    unseen = {c for c in {*text} - {"\n"} if unicodedata.category(c) in _UNSEEN}
+    written = text.translate({ord(c): c.encode("unicode_escape").decode() for c in unseen})
     return _COMMAND.sub(lambda mark: r"#\x23" if mark[0] == "##" else rf"{mark[1]}\x3a", written)
 
 

@@ -73,14 +73,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     except PersonalensError as error:
         raise CollectionError(f"personalens: {error}", code=error.code) from None
     mark = cache(pytest.mark.personalens)  # each mark is made once, as the sample may be large
-    params = [
-        pytest.param(
-            case,
-            id=case.id,
-            marks=[mark(domain=d, kind=case.ref.kind, user=case.ref.user) for d in case.ref.domains],
-        )
-        for case in planned or ()
-    ]
+    params = []
+    for case in planned or ():
+        marks_of = [mark(domain=d, kind=case.ref.kind, user=case.ref.user) for d in case.ref.domains]
+        params.append(pytest.param(case, id=case.id, marks=marks_of))
     if planned is None:
         command = f"pytest --personalens-suite {suite} --personalens-sample {size_text(run.sample or 0)}"
         told = f"a test of the suite {suite}, which is run by {command}"

@@ -122,20 +122,6 @@ def test_a_drop_fails_and_names_the_scenarios_that_flipped(saved: Repository) ->
 
 
 @pytest.mark.slow
-def test_a_p_below_the_level_of_all_gates_together_is_explained(saved: Repository) -> None:
-    assert saved.inline(*ARGS, "--personalens-record=new").ret == 0
-    shutil.rmtree(saved.path / "__personalens__")  # or the verdicts would be replayed
-    lower(saved, "tc", ids(saved)[:5])
-    result, _ = compared(saved, "--personalens-record=new")
-    assert_ended(
-        result,
-        0,
-        "gate regression: tcr: passed, TCR 1.00 -> 0.75 (*, one-sided p = 0.031) over 20 scenarios: no significant"
-        " drop at the level 0.05 for both gates together; one of *",
-    )
-
-
-@pytest.mark.slow
 def test_a_stale_record_is_not_shown_as_the_transcript_of_a_drop(saved: Repository) -> None:
     assert saved.inline(*ARGS, "--personalens-record=new").ret == 0
     conftest = saved.path / "conftest.py"
@@ -148,37 +134,6 @@ def test_a_stale_record_is_not_shown_as_the_transcript_of_a_drop(saved: Reposito
     assert "__personalens__" not in (saved.path / "run.md").read_text()
     result.stdout.fnmatch_lines(["20 of 20 dialogues changed since recording; check why before re-recording"])
     result.stdout.no_fnmatch_line("*--personalens-record new*")
-
-
-@pytest.mark.slow
-def test_a_small_drop_is_no_evidence(saved: Repository) -> None:
-    lower(saved, "tc", ids(saved)[:3])
-    result, _comparison = compared(saved)
-    assert_ended(
-        result, 0, "*TCR 1.00 -> 0.85 (-0.15,* one-sided p = 0.125) over 20 scenarios: no significant drop; *"
-    )
-    assert compared(saved, "-o", "personalens_level=0.3")[0].ret == 1
-
-
-@pytest.mark.slow
-def test_a_margin_lets_a_significant_drop_pass_and_adds_a_dimension(saved: Repository) -> None:
-    lower(saved, "tc", ids(saved)[:7])
-    result, _ = compared(saved, "-o", "personalens_margin=tc=0.4")
-    assert_ended(
-        result,
-        0,
-        "*no significant drop beyond the margin of 0.4 at the level 0.05 for both gates together; *",
-    )
-    every = ("--personalens-dimensions", "all")
-    assert saved.inline(*SAVE, *every).ret == 0
-    lower(saved, "coh-assistant", ids(saved)[:10])
-    passed, comparison = compared(saved, *every)
-    assert_ended(passed, 0, "  Coh. asst. 5.00 -> 3.00 (-2.00, * p < 0.001*) over 20 scenarios")
-    assert [d["dimension"] for d in comparison["differences"] if d["gated"]] == [
-        "task_completion",
-        "personalization",
-    ]
-    assert compared(saved, *every, "-o", "personalens_margin=coh-assistant=0.1")[0].ret == 1
 
 
 @pytest.mark.slow
@@ -265,38 +220,6 @@ def test_results_serve_as_a_baseline_if_their_run_was_whole(told: Repository) ->
 
 
 @pytest.mark.slow
-def test_what_was_not_in_both_runs_is_left_out_and_said(saved: Repository) -> None:
-    known = ids(saved)
-    (saved.path / "faults.txt").write_text(known[0])
-    result, comparison = compared(saved, "--personalens-sample=25", "-k", f"not {known[1]}")
-    assert_ended(
-        result,
-        0,
-        "  not compared, not run now: 1",
-        "  not compared, not run then: 5",
-        "  not compared, not scored now: 1",
-    )
-    assert comparison["compared"] == 18
-    assert {why: len(scenarios) for why, scenarios in comparison["left_out"].items()} == {
-        "not run now": 1,
-        "not run then": 5,
-        "not scored now": 1,
-    }
-    assert f": {known[1]}" in compared(saved, "-k", f"not {known[1]}", "-v")[0].stdout.str()
-
-
-@pytest.mark.slow
-def test_nothing_in_common_is_a_failure(told: Repository) -> None:
-    assert told.inline(*SAVE, "--personalens-domain=Movies", "--personalens-kind=single").ret == 0
-    assert_ended(
-        told.inline(*COMPARE, "--personalens-domain=Alarm", "--personalens-kind=single"),
-        1,
-        "gate regression: FAILED (not decided), no scenario of this run could be compared with base.json:"
-        " 20 not run now, 20 not run then (another sample or seed, or did a test move? *)",
-    )
-
-
-@pytest.mark.slow
 def test_a_run_that_could_hardly_be_scored_is_no_baseline(told: Repository) -> None:
     (told.path / "faults.txt").write_text("\n".join(collect_ids(told, *ARGS)[1:]))
     assert_ended(
@@ -314,12 +237,8 @@ def test_a_run_that_could_hardly_be_scored_is_no_baseline(told: Repository) -> N
 
 
 @pytest.mark.slow
-def test_a_score_that_only_one_of_the_runs_has_does_not_drop_out_unseen(saved: Repository) -> None:
-    undecided = "gate regression: p: FAILED (not decided), p was judged {}: nothing to compare"
-    tc, other = "--personalens-dimensions=tc", "--personalens-dimensions=nat-user"
-    assert_ended(saved.inline(*COMPARE, tc), 1, undecided.format("then and not now"))
-    assert saved.inline(*SAVE, tc).ret == 0
-    assert_ended(saved.inline(*COMPARE), 1, undecided.format("now and not then"))
+def test_what_is_compared_is_a_main_dimension_or_has_a_margin(saved: Repository) -> None:
+    other = "--personalens-dimensions=nat-user"
     assert saved.inline(*SAVE, other).ret == 0
     neither = "gate regression: FAILED (not decided), neither task completion nor personalization nor facts is judged; *"
     assert_ended(saved.inline(*COMPARE, other), 1, neither, "gate valid: passed*")
@@ -433,30 +352,3 @@ def test_a_merge_does_not_pass_for_want_of_its_baseline(saved: Repository) -> No
     missing = "error: base.json: cannot be read: No such file or directory; *"
     assert_ended(merge_shards(saved), 4, err=missing)
     assert merge_shards(saved, "--baseline", "moved.json").ret == 0
-
-
-@pytest.mark.slow
-def test_two_tests_over_the_same_scenarios_are_no_further_scenarios(told: Repository) -> None:
-    told.write(test_more="def test_more(personalens):\n    personalens.check()\n")
-    for name in ("one", "other"):
-        (told.path / name).mkdir()
-        (told.path / name / "__init__.py").touch()
-        (told.path / name / "test_same.py").write_text(
-            "def test_same(personalens):\n    personalens.check()\n"
-        )
-    assert told.inline(*SAVE).ret == 0
-    assert len(ids(told)) == 80
-    lower(told, "tc", sorted(set(ids(told)))[:4])
-    result, comparison = compared(told)
-    # Four of twenty, however many tests ran them: p = 1/16.
-    assert (result.ret, comparison["compared"], comparison["differences"][0]["p"]) == (0, 20, 0.0625)
-
-
-@pytest.mark.slow
-def test_what_is_at_the_bottom_cannot_fall(told: Repository) -> None:
-    told.inline(*SAVE)
-    lower(told, "p", ids(told))
-    told.inline(*SAVE)
-    compared(told)[0].stdout.fnmatch_lines(
-        ["gate regression: p: passed, P 1.00 -> 1.00 * over 20 scenarios: it could not fall further"]
-    )

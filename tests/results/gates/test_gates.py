@@ -109,21 +109,6 @@ def test_items_fail_where_no_gate_decides(scripted: Repository) -> None:
     scripted.inline(*ARGS, "--personalens-gate=valid >= 0.9").assert_outcomes(passed=21)
 
 
-def test_a_gate_over_nothing_fails_closed(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAULTS", "judge")
-    assert_ended(
-        scripted.inline(
-            *ARGS,
-            "--personalens-domain=Alarm",
-            "--personalens-kind=single",
-            "--personalens-gate=p >= 1",
-            "--personalens-gate=valid >= 0",
-        ),
-        1,
-        "gate p: FAILED (not decided), mean personalization: no item could be scored",
-    )
-
-
 def test_no_gate_where_no_item_ran(scripted: Repository) -> None:
     scripted.write(test_unit="def test_unit(): pass\n")
     (scripted.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 3\npersonalens_gate = p >= 4\n")

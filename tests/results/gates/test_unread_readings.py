@@ -97,35 +97,6 @@ def test_one_unread_reading_leaves_its_own_mean_and_no_other(
 
 
 @pytest.mark.slow
-def test_a_gate_is_over_its_own_readings_and_fails_closed(
-    judged: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("UNREAD", "p")
-    monkeypatch.setenv("WHERE", "F")
-    gates = (
-        *("--personalens-gate", "tcr >= 0.1", "--personalens-gate", "p >= 1"),
-        *("--personalens-gate", "valid >= 0.5", "--personalens-dimensions", "all"),
-    )
-    result = judged.run(*RUN, *gates)
-    n = sum(bool(i["evaluation"]["unread"]) for i in judged.results()["items"])
-    result.stdout.fnmatch_lines(
-        [
-            "gate tcr: passed, task completion rate * over 20 scenarios",
-            f"gate p: passed, mean personalization * over {20 - n} scenarios*",
-        ]
-    )
-    strict = judged.run(*RUN, *gates[:-4], "--personalens-dimensions=all")
-    strict.stdout.fnmatch_lines(
-        [
-            f"gate p: FAILED (not decided), only {20 - n} of 20 items could be scored; *",
-            "gate tcr: passed, *",
-            "gate valid: passed, *",
-        ]
-    )
-    assert strict.ret != 0
-
-
-@pytest.mark.slow
 def test_an_item_without_a_reading_that_its_threshold_needs_never_passes(
     judged: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,37 +120,3 @@ def test_an_item_without_a_reading_that_its_threshold_needs_never_passes(
     # Without a threshold on it, the reading costs itself alone.
     turns = (*RUN, "-k", "train or travel or sports", "--personalens-dimensions", "tc,p-turns")
     assert "failed" not in judged.run(*turns).parseoutcomes()
-
-
-@pytest.mark.slow
-def test_a_comparison_does_not_pass_on_the_few_readings_that_are_left(
-    judged: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    judged.run(*RUN, "--personalens-save-baseline=b.json")
-    monkeypatch.setenv("UNREAD", "tc")
-    monkeypatch.setenv("WHERE", "F")
-    result = judged.run(*RUN, "--personalens-baseline=b.json")
-    result.stdout.fnmatch_lines(
-        [
-            "gate regression: tcr: FAILED (not decided), tc was judged in both runs in * of 20 scenarios only*",
-            "gate regression: p: passed, *",
-        ]
-    )
-
-
-@pytest.mark.slow
-def test_pass_k_counts_only_trials_with_the_readings_of_their_thresholds(
-    judged: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # The items of domains before "M" fail their task: they are low without a score on P too.
-    monkeypatch.setenv("UNREAD", "p")
-    monkeypatch.setenv("WHERE", "Movies")
-    trials = (*RUN, "--personalens-trials", "2", "--personalens-gate", "pass^2 >= 0.1", "--personalens-gate")
-    judged.run(*trials, "valid >= 0.5").stdout.fnmatch_lines(
-        ["gate pass^2: passed, chance of passing 2 times of 2 0.50 * over 18 scenarios"]
-    )
-    higher = judged.run(*RUN, "--personalens-trials=2", "--personalens-gate=pass^2 >= 0.9, valid >= 0.5")
-    higher.stdout.fnmatch_lines(["E   The rate pass^2 is 0.50, below the required 0.90*"])
-    judged.run(*trials, "valid >= 0.95").stdout.fnmatch_lines(
-        ["gate pass^2: FAILED (not decided), * only 18 of 20 scenarios were scored 2 times; *"]
-    )
