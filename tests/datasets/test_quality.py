@@ -241,6 +241,7 @@ def test_the_command_prints_a_table_and_says_that_all_is_well(capsys: pytest.Cap
     assert re.search(r"^embedded .*: no findings \(\d+ rules\)$", out, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_two_datasets_stand_side_by_side_and_findings_make_it_fail(
     small: Path, read_once: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
