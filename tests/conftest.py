@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -23,6 +24,12 @@ from tests.support.scripted_agents import BOT, PAID, TEST, TOLD
 from tests.support.servers.endpoint import Endpoint, play
 
 import_package()
+
+
+def pytest_collection_finish() -> None:
+    """What is there now lives to the end, and the runs within tests look for garbage hundreds of times."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

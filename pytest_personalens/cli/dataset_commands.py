@@ -22,15 +22,12 @@ from pytest_personalens.core.text.safe_text import one_line, slug
 from pytest_personalens.datasets.embedded.building.build_plan import (
     draw_demographics,
     draw_interests,
-    odd_attribute,
     read_plan,
 )
-from pytest_personalens.datasets.embedded.building.builder import Builder
-from pytest_personalens.datasets.embedded.building.by_hand import lay_out_by_hand, unfinished
+from pytest_personalens.datasets.embedded.building.builder import Builder, File, Person
+from pytest_personalens.datasets.embedded.building.by_hand import lay_out_by_hand, toml_text, unfinished
 from pytest_personalens.datasets.embedded.building.chats import draft_by_model, masker, read_chats, skeleton
-from pytest_personalens.datasets.embedded.building.lay_out import File, Person
 from pytest_personalens.datasets.embedded.building.model_pieces import Pieces, make_folder, prompt_digest
-from pytest_personalens.datasets.embedded.building.toml_text import toml_text
 from pytest_personalens.datasets.quality import Quality, assess, read_corpus
 from pytest_personalens.datasets.quality.measures import MARGINALS, data_check, finding_lines, overview
 from pytest_personalens.reports.tables.assistants import data_table
@@ -101,9 +98,7 @@ def build(options: argparse.Namespace) -> int:
     if plan is None or errors:
         return max(print_errors([one_line(str(error))], error.code) for error in errors)
     draw = (plan, options.plan, options.users, options.seed)
-    who = zip(
-        draw_demographics(*draw, usual=MARGINALS, odd=odd_attribute), draw_interests(*draw), strict=True
-    )
+    who = zip(draw_demographics(*draw, usual=MARGINALS), draw_interests(*draw), strict=True)
     people = [Person(number, *each) for number, each in enumerate(who, 1)]
     steps = {
         "task": len(plan.multi) + sum(len(domain.tasks) for domain in plan.domains),

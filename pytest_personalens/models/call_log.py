@@ -182,19 +182,20 @@ class CaseCalls:
             for row in rows
         ]
         content = b"".join(b'%s%s%s"}\n' % (line[:-1], _SUM, _sum_of(line)) for line in lines)
-        is_new = not self.file.exists()
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | _NO_LINK | _BINARY
         file = os.open(self.file, flags, 0o600)
         try:
-            end = os.lseek(file, 0, os.SEEK_END)
-            if end and os.lseek(file, end - 1, os.SEEK_SET) >= 0 and os.read(file, 1) != b"\n":
-                content = b"\n" + content  # a line before it was cut off
+            size = os.fstat(file).st_size
+            # What was read ends with a whole line; of what others added since, the last may be cut off.
+            if size not in (0, self._read):
+                os.lseek(file, size - 1, os.SEEK_SET)
+                content = content if os.read(file, 1) == b"\n" else b"\n" + content
             if os.write(file, content) != len(content):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.file))
             os.fsync(file)
         finally:
             os.close(file)
-        if is_new:
+        if not size:
             with suppress(OSError):  # Windows opens no folder
                 folder = os.open(self._log.folder, os.O_RDONLY)
                 try:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_personalens.core.errors import DataError, PersonalensError, SpecError
 from pytest_personalens.core.files.destinations import GITHUB, file_kind, refuse_shared_files, writable
 from pytest_personalens.core.files.links import write_atomically
-from pytest_personalens.results.values.results import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -69,6 +68,8 @@ class WrittenFiles:
 
 def write_files(results: Results, files: Files, *, root: Path | None = None) -> WrittenFiles:
     """Write all files that the options ask for. `root` is the root folder of the tests (default: here)."""
+    from pytest_personalens.results.values.results import write_json
+
     written = WrittenFiles()
     for path in files.kind("json"):
         written.attempt("results", path, partial(write_json, results, path))

@@ -79,6 +79,7 @@ def test_who_sees_what_on_the_wire(repo: Repository, endpoint: Endpoint) -> None
     assert judges["Personalization."].body["temperature"] == 0
 
 
+@pytest.mark.slow
 def test_a_model_is_the_assistant_in_the_settings_of_the_paper(
     empty_repo: Repository, endpoint: Endpoint
 ) -> None:
@@ -179,6 +180,7 @@ def test_a_cap_on_money_needs_prices_and_stops_in_order(repo: Repository, endpoi
     result.stdout.fnmatch_lines(["SKIPPED*the run has spent $*"])
 
 
+@pytest.mark.slow
 def test_each_dialogue_has_the_dollars_of_its_models(repo: Repository, endpoint: Endpoint) -> None:
     (repo.path / "pytest.ini").write_text(
         "[pytest]\npersonalens_prices =\n  openai:small = 100, 200\n", encoding="utf-8"
@@ -243,6 +245,7 @@ def test_an_estimate_comes_near_to_what_the_run_takes(repo: Repository, endpoint
     assert estimated == {purpose: used["calls"] for purpose, used in usage.items()}
 
 
+@pytest.mark.slow
 def test_readings_that_are_asked_for_twice_are_estimated_and_told(
     repo: Repository, endpoint: Endpoint
 ) -> None:
@@ -284,6 +287,7 @@ def test_readings_that_stay_unread_count_among_those_asked_for_twice(
     )
 
 
+@pytest.mark.slow
 def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(
     repo: Repository, endpoint: Endpoint
 ) -> None:
@@ -361,6 +365,7 @@ def test_an_unreadable_judge_is_an_error_of_the_judge(repo: Repository, endpoint
     )
 
 
+@pytest.mark.slow
 def test_throttling_loses_no_item(
     repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:

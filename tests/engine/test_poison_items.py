@@ -102,6 +102,7 @@ def test_where_no_worker_takes_the_place_of_a_dead_one(told: Repository) -> None
     result.stdout.no_fnmatch_line("gate * passed*")
 
 
+@pytest.mark.slow
 def test_other_dialogues_still_run_side_by_side_in_other_workers(told: Repository) -> None:
     lost = poison(told, 2)
     args = ("--personalens-sample=40", *ARGS[1:])

@@ -25,6 +25,9 @@ _LOOKS_SECRET: Final = re.compile(
     r"|(?<=\bbearer )(?=\S*\d)[^\s'\"\\]{8,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}",
     re.IGNORECASE,
 )
+#: What a text holds in small letters in which something looks so. Most texts hold none of it, and to search
+#: for these takes a tenth of the time.
+_SIGNS: Final = ("://", "%3a%2f%2f", "bearer ", "akia", "asia")
 
 _kept_secrets: set[str] = set()
 
@@ -49,7 +52,8 @@ def make_redactor() -> Callable[[str], str]:
             secrets, kept = _all_secrets(), len(_kept_secrets)
         for secret in secrets:
             text = text.replace(secret, MASK)
-        return _LOOKS_SECRET.sub(MASK, text)
+        small = text.lower()
+        return _LOOKS_SECRET.sub(MASK, text) if any(sign in small for sign in _SIGNS) else text
 
     return scrub
 

@@ -24,9 +24,13 @@ FilledText = Annotated[str, AfterValidator(_filled)]
 
 
 class Entry(BaseModel):
-    """Base of what the files hold: immutable, and strict about unknown fields."""
+    """Base of what the files hold: immutable, and strict about unknown fields.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
+    Files are checked when they are read, and those of the package when they are changed: a run that reads
+    them alone builds no check.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=False, defer_build=True)
 
 
 #: The fields of a fact from which its value may come.

@@ -25,7 +25,6 @@ from pytest_personalens.core.suite import get_suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.text.node_ids import holds_case
 from pytest_personalens.models.tape import Row, read_row
-from pytest_personalens.results.values.item import Earlier, codes_in, scores_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -260,23 +259,6 @@ def record_folders(root: str) -> tuple[str, ...]:
         names = (name for name in below if name not in _APART and name[0] != ".")
         below[:] = [name for name in names if not Path(folder, name, "pyvenv.cfg").exists()]
     return tuple(sorted(folders))
-
-
-def earlier_by(record: Record | None, evaluation: Evaluation) -> Earlier | None:
-    """What the item was by its record; None where that holds the same dialogue, or there is none.
-
-    Scores of another judge are no measure of these.
-    """
-    messages = evaluation.dialogue.messages
-    if record is None or number_call_ids(record.dialogue.messages) == number_call_ids(messages):
-        return None
-    verdicts = record.verdicts if record.judge == evaluation.judge else ()
-    return Earlier(
-        source="record",
-        scores=scores_in(verdicts),
-        reasons=codes_in(verdicts),
-        messages=record.dialogue.messages,
-    )
 
 
 class TurnDifference(NamedTuple):

@@ -12,11 +12,10 @@ from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT
 from pytest_personalens.core.options.option_table import ALL, BY_KEY, keys_of, size_text
 from pytest_personalens.core.text.redaction import redact
-from pytest_personalens.engine.assistant.team_fixtures import origin
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
 from pytest_personalens.plugin.pytest_internals import PrintedFailures
-from pytest_personalens.plugin.records.resume import end_run
+from pytest_personalens.plugin.records.resume import end_run, origin
 from pytest_personalens.plugin.reporting.outputs import Outputs, baseline_of_run, refuse_baseline
 from pytest_personalens.plugin.reporting.reported import (
     RedGates,
@@ -29,11 +28,6 @@ from pytest_personalens.plugin.reporting.reported import (
 )
 from pytest_personalens.plugin.running.keys import RUN, STOPPED
 from pytest_personalens.reports.write_reports import WrittenFiles
-from pytest_personalens.results.gates.check import judge_gate
-from pytest_personalens.results.gates.gate_expressions import with_groups
-from pytest_personalens.results.shards import keep_last
-from pytest_personalens.results.summarize import conclude, summarize, with_drift
-from pytest_personalens.results.values.results import Results, provenance_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -41,6 +35,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.plugin.reporting.judge_check import JudgeCheck
     from pytest_personalens.plugin.running.run import Run, Tally
+    from pytest_personalens.results.values.results import Results
 
 
 #: What somebody can do whose groups of tests are taken apart.
@@ -93,7 +88,10 @@ class Controller:
         # This runs after the plugin's own hook, which opens dataset and judge, and before that of xdist,
         # which starts the workers.
         run = self._run
-        self._gates = with_groups(self._gates, run.dataset.domains(), run.suite.kinds)
+        if self._gates:
+            from pytest_personalens.results.gates.gate_expressions import with_groups
+
+            self._gates = with_groups(self._gates, run.dataset.domains(), run.suite.kinds)
         run.refuse_undecidable(self._gates)
         # On a cluster, only the workers may have the key.
         if self._settings.executor is None and not self._config.option.collectonly:
@@ -116,6 +114,13 @@ class Controller:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
             self.reported.failed.add(report.nodeid)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self) -> None:
+        # The workers begin their dialogues now, and this process waits for the first of them to end.
+        from pytest_personalens.plugin.running.prefetch import import_the_end
+
+        import_the_end()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
@@ -164,6 +169,9 @@ class Controller:
                 )
         self._end_run()
         if self._judge_check is not None and whole and self._results is not None:
+            from pytest_personalens.results.gates.check import judge_gate
+            from pytest_personalens.results.summarize import with_drift
+
             self._outputs.keep(self._results)
             drift, usage = self._judge_check.conclude(self._run, self._results)
             prices = self._run.participants.role_prices()
@@ -257,6 +265,8 @@ class Controller:
             terminalreporter.write_line(message, red=True)
 
     def _summarize(self, *, complete: bool) -> Results | None:
+        from pytest_personalens.results.summarize import conclude, summarize
+
         run, drawn = self._run, self._drawn
         refs = {ref.id: ref for ref in run.sample(self._settings).refs}
         missing = self.reported.missing(refs, {*run.ids, *drawn.ids}, drawn.skipped)
@@ -287,6 +297,8 @@ class Controller:
         if self._settings.report:  # it names users and their wishes, and not only scores
             more["scenarios"] = run.scenarios(results.own)
         if self._settings.report or self._settings.save_baseline is not None:
+            from pytest_personalens.results.values.results import provenance_of
+
             more["provenance"] = provenance_of(self._config.rootpath)
         results = results.model_copy(update=more)
         # A shard is only a part of a run. The merge of all parts draws the conclusions.
@@ -299,6 +311,8 @@ class Controller:
             self._outputs.put_back()
             return
         if self._run.folder is not None and self._results.items:
+            from pytest_personalens.results.shards import keep_last
+
             with suppress(PersonalensError):  # a data file changed during the run
                 keep_last(self._run.folder, self._results, self._run.scenarios)
         self._written = self._outputs.write(self._results)

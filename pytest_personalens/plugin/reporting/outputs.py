@@ -12,7 +12,6 @@ import pytest
 from pytest_personalens.core.errors import PersonalensError, SpecError
 from pytest_personalens.core.options.option_table import BY_KEY, OPTIONS
 from pytest_personalens.reports.write_reports import Files, check_files, write_files
-from pytest_personalens.results.values.results import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,6 +78,8 @@ class Outputs:
 
     def keep(self, results: Results) -> None:
         """Write the results early, because later steps may fail; `write` reports a problem with the file."""
+        from pytest_personalens.results.values.results import write_json
+
         for path in self._files.kind("json"):
             with suppress(OSError):
                 write_json(results, path)

@@ -16,8 +16,6 @@ from pytest_personalens.plugin.failures import GateFailure, traceback_style
 from pytest_personalens.plugin.running.keys import SETTINGS
 from pytest_personalens.plugin.running.prepare import rerun_command
 from pytest_personalens.plugin.running.run import Tally
-from pytest_personalens.reports.content.findings import gates_off
-from pytest_personalens.results.values.item import Item, item_times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_personalens.plugin.running.run import Run
     from pytest_personalens.results.reasons.why_gates_failed import Explanation, WorstCase
     from pytest_personalens.results.values.figures import Gate
+    from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
 
@@ -69,6 +68,8 @@ def red_gates(config: pytest.Config, run: Run, results: Results, pages: Sequence
 
 def _command(config: pytest.Config, cases: Sequence[WorstCase]) -> str:
     """Return the command that runs these dialogues alone and prints them, as items that fail."""
+    from pytest_personalens.reports.content.findings import gates_off
+
     words = gates_off(lambda option: config.getini(option.ini))
     # What passes its threshold would print nothing.
     spared = [case.verdict for case in cases if case.item.status == "passed"]
@@ -124,6 +125,8 @@ def junit_properties(item: Item) -> list[tuple[str, str]]:
         "control": item.control,
     }
     if any(evaluation.latencies):
+        from pytest_personalens.results.values.item import item_times
+
         more |= {name: f"{time:.1f}" for name, time in item_times(item).items()}
     return [
         *(scores or ([("personalens_cause", evaluation.cause)] if evaluation.cause else [])),
@@ -173,6 +176,8 @@ class Reported:
                 self.unevaluated[report.nodeid] = tuple(json.loads(str(value)))
             elif name == PROPERTY:
                 # The key is the node id, because --dist=each runs every item on every worker.
+                from pytest_personalens.results.values.item import Item
+
                 try:
                     self.items[report.nodeid] = Item.model_validate_json(str(value))
                 except ValueError:  # a property of another plugin

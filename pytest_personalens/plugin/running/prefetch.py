@@ -121,8 +121,11 @@ class Prefetcher:
         self._imported = True
         if self._run.suite.auditor:
             from pytest_personalens.agents.embedded.reader import fact_readings  # noqa: F401
+        from pytest_personalens.results.reasons import reasons  # noqa: F401
+        from pytest_personalens.results.values import item  # noqa: F401
+
         if not is_worker(self._run.config):
-            from pytest_personalens.reports.terminal import summary_lines  # noqa: F401
+            import_the_end()
 
     def _refuse_mixed(self, found: str = "") -> None:
         """Raise `UsersMixed` as soon as any dialogue got what only the user of another one has."""
@@ -175,6 +178,12 @@ class Prefetcher:
                 and not any(other.iter_markers("skip"))
             ):
                 yield other
+
+
+def import_the_end() -> None:
+    """Import what the end of a run needs: while the first calls wait, this costs nobody time."""
+    from pytest_personalens.reports.terminal import summary_lines  # noqa: F401
+    from pytest_personalens.results import shards, summarize  # noqa: F401
 
 
 class _Progress:

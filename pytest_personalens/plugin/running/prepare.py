@@ -11,7 +11,6 @@ from pytest_personalens.engine.job import Job
 from pytest_personalens.engine.records.record import OtherRecords
 from pytest_personalens.models.tape import TapeRules
 from pytest_personalens.plugin.running.items import spec_of
-from pytest_personalens.reports.content.findings import ITEM_OPTIONS, selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -62,6 +61,7 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context, co
 
 def rerun_command(config: pytest.Config, nodeids: Iterable[str], words: Sequence[str] = ()) -> str:
     """Return the command that runs these items alone, with the options that shape them, and more `words`."""
+    from pytest_personalens.reports.content.findings import ITEM_OPTIONS, selection
 
     def path(file: str) -> str:
         return os.path.relpath(config.rootpath / file, config.invocation_params.dir)

@@ -31,6 +31,7 @@ def test_the_page_says_what_the_records_give() -> None:
         assert line in page
 
 
+@pytest.mark.slow
 def test_the_command_replays_it(empty_repo: Repository) -> None:
     result = empty_repo.command(
         "agreement", str(model_judge.NEW), "--judge-model", model_judge.MODEL, "--dimensions=tc,p",

@@ -16,6 +16,8 @@ from pytest_personalens.datasets.world.resolve import contradictions
 from tests.datasets.conftest import Every
 from tests.support.repository import ROOT
 
+#: Each scenario of the benchmark is loaded.
+pytestmark = pytest.mark.slow
 DIETS = {
     "vegetarian", "vegan", "pescatarian", "halal", "kosher", "gluten-free", "lactose-free", "no nuts",
     "no shellfish", "low salt", "low sugar",
@@ -38,12 +40,10 @@ def texts(scenario: Scenario) -> Iterator[str]:
     yield from (text for thing in task.things for text in (thing.record, thing.other))
 
 
-@pytest.mark.slow
 def test_no_scenario_contradicts_itself(scenarios: list[Scenario]) -> None:
     assert [(s.id, problem) for s in scenarios for problem in contradictions(s)] == []
 
 
-@pytest.mark.slow
 def test_every_scenario_has_a_moment_in_the_zone_of_its_user(scenarios: list[Scenario]) -> None:
     for scenario in scenarios:
         assert scenario.now is not None
@@ -119,7 +119,6 @@ def test_sessions_tell_what_the_summaries_sum_up(scenarios: list[Scenario]) -> N
             assert session.date < scenario.now.date
 
 
-@pytest.mark.slow
 def test_the_same_scenario_comes_out_in_another_process_order(dataset: EmbeddedDataset) -> None:
     user = dataset.users()[7]
     refs = dataset.refs(user)

@@ -20,6 +20,7 @@ KEPT = ("-p", "cacheprovider")
 
 
 @pytest.mark.parametrize("run", ["update", "replay"])
+@pytest.mark.slow
 def test_records_are_written_and_read_where_python_runs_without_asserts(
     paid: Repository, monkeypatch: pytest.MonkeyPatch, run: str
 ) -> None:

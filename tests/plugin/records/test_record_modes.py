@@ -78,6 +78,7 @@ def test_all_asks_for_everything(paid: Repository) -> None:
     assert calls(paid) == 0
 
 
+@pytest.mark.slow
 def test_all_goes_on_where_it_was_broken_off_if_asked_to(paid: Repository) -> None:
     run = paid.run_with_cache
     args = (*KEPT, "--personalens-sample=4", *MODELS, "--personalens-record")

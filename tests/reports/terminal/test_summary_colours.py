@@ -71,6 +71,7 @@ AWARE = {
         ("--personalens-control", "ablation"),
     ],
 )
+@pytest.mark.slow
 def test_a_control_that_withholds_nothing_is_said(
     told: Repository, control: tuple[str, ...], workers: tuple[str, ...]
 ) -> None:

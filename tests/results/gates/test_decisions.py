@@ -212,6 +212,17 @@ CASES = {
         {"valid": "FAILED, 18 of 21 items could be scored (not: 2 lost, 1 unevaluated); the floor is 90%"},
         facts={"lost": ("t.py::t[a]", "t.py::t[b]"), "unevaluated": ("t.py::t[c]",)},
     ),
+    "a group most of which is missing": Case(
+        items(16, told={"kind": "single"}) + items(2, start=20, told={"kind": "multi"}),
+        "multi: tcr >= 0.1; multi: pass^1 >= 0.1; multi: valid >= 0.5; valid >= 0.5",
+        {
+            "multi: tcr": "FAILED (not decided), only 2 of its 5 items could be scored; the floor is 50%",
+            "multi: pass^1": "FAILED (not decided), only 2 of its 5 items could be scored; the floor is 50%",
+            "multi: valid": "FAILED, 2 of 5 items could be scored; the floor is 50%",
+            "valid": "passed, 18 of 21 items *",
+        },
+        facts={"unevaluated": ("t[a]", "t[b]", "t[c]"), "missing_by_group": {"multi": 3}},
+    ),
     "readings that the judge did not give": Case(
         items(20, p=below(4, None, 4)),
         "tcr >= 0.5; p >= 1; valid >= 0.5",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.core.options.gate import GateExpression, read_gate
+from pytest_personalens.core.options.gate import GateExpression, parse_gate_name, read_gate
 from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.core.suite import get_suite
 from pytest_personalens.datasets import OtherUsers
@@ -31,10 +31,14 @@ GATE = "--personalens-gate"
         ("valid >= 95%", GateExpression("", "valid", 0.95)),
         ("lift >= -0.1", GateExpression("", "lift", -0.1)),
         ("pass^3 >= 0.5", GateExpression("", "pass^3", 0.5)),
+        ("drop(p) <= 0.3", GateExpression("", "drop", 0.3, "<=", "p")),
+        ("drop(TC)=5%", GateExpression("", "drop", 0.05, "<=", "tcr")),
+        ("DROP( tcr ) ≤ 0.1", GateExpression("", "drop", 0.1, "<=", "tcr")),
     ],
 )
 def test_an_expression(text: str, floor: GateExpression) -> None:
-    assert read_gate(text, get_suite("personalens")) == floor
+    gate = read_gate(text, get_suite("personalens"))
+    assert gate == floor == parse_gate_name(gate.name, gate.limit, gate.direction)
 
 
 @pytest.mark.parametrize(

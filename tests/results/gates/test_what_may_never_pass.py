@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.processes.runs import assert_ended, ends_worker
 from tests.support.repository import Repository
-from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+from tests.support.scripted_agents import TOLD_AGENTS
 from tests.support.servers.endpoint import Endpoint
 
 ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
@@ -108,6 +108,7 @@ def test_what_is_lost_with_its_worker_counts_by_what_it_was(told: Repository, mo
     assert found["uncounted"] == {"lost": len(found["of_controls"])}
 
 
+@pytest.mark.slow
 def test_a_property_of_that_name_in_a_test_of_ones_own(told: Repository) -> None:
     told.write(test_own="def test_own(record_property):\n    record_property('personalens', 'hello')\n")
     assert told.run(*ARGS, *FLOOR, "-n", "1").ret == 0
@@ -201,6 +202,7 @@ def test_a_cap_that_left_nothing_scored(
     assert len(endpoint.calls) == 1
 
 
+@pytest.mark.slow
 def test_a_cap_counts_the_calls_of_its_own_run_only(
     repo: Repository, endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -233,49 +235,4 @@ def test_a_file_that_skips_itself_counts_against_the_gates(
         told.run(*ARGS, *FLOOR, *workers),
         1,
         "gate valid: FAILED, 10 of 20 items could be scored (not: 10 unevaluated); the floor is 90%",
-    )
-
-
-FLAKY = """
-    import pytest
-
-    def test_bot(personalens, request):
-        if {when}:
-            pytest.skip("flaky")
-        personalens.check()
-"""
-
-
-#: Of each kind one: of the scores, of their number, of several trials.
-MISSED = ("tcr >= 0.1", "valid >= 0.5", "pass^1 >= 0.1")
-
-
-@pytest.mark.parametrize(
-    ("end", "metric"),
-    [*((end, metric) for end in ("skipped", "judge") for metric in MISSED), ("lost", MISSED[0])],
-)
-def test_a_gate_on_a_group_most_of_which_is_missing(told: Repository, metric: str, end: str) -> None:
-    gate = ("--personalens-gate", f"multi: {metric}", "--personalens-gate", "valid >= 0.5")
-    assert told.inline(*ARGS[:1], "30", *ARGS[2:], *gate).ret == 0
-    if end == "skipped":
-        told.write(test_bot=FLAKY.format(when="personalens.scenario.kind == 'multi'"))
-    elif end == "judge":
-        told.write(
-            conftest=TOLD.replace(
-                'if scenario.id in listed("faults.txt"):',
-                'if scenario.kind == "multi" and scenario.user != "wade":',
-            )
-        )
-    else:
-        told.write(test_bot=FLAKY.format(when=f"personalens.scenario.kind == 'multi' and {ends_worker(3)}"))
-    assert_ended(
-        told.run(
-            *ARGS[:1],
-            "30",
-            *ARGS[2:],
-            *gate,
-            *(("-n", "1", "--max-worker-restart", "9") if end == "lost" else ()),
-        ),
-        1,
-        f"gate multi: {metric.partition(' ')[0]}: FAILED*",
     )

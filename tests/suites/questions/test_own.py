@@ -191,7 +191,7 @@ def test_the_page_shows_scores_by_the_messages_since_the_answer_was_said(empty_r
     empty_repo.write(conftest=BOT)
     empty_repo.inline(*SUITE, "all", "--personalens-report", "r.html", "--personalens-gate", "answer >= 0")
     page = (empty_repo.path / "r.html").read_text(encoding="utf-8")
-    assert page.count("messages since it was last said") == 1
+    assert page.count("<h3>By distance: messages since it was last said,") == 1
     assert page.count(">up to 10<") == page.count(">31 to 100<") == 1
     assert "the same questions without the history" in page
 

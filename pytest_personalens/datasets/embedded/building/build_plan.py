@@ -18,7 +18,7 @@ from pytest_personalens.datasets.embedded.layout import domain_problems, name_pr
 from pytest_personalens.datasets.world.fact_entries import Entry, FilledText
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_personalens.datasets.embedded.layout import Problem
@@ -138,14 +138,14 @@ def category_problem(attribute: str, category: str) -> str:
 #: The value of an attribute that nobody was asked for.
 _UNDISCLOSED: Final = "Prefer not to say"
 
-#: An attribute, a value of it, and the ages at which nobody has it.
-_ODD: Final = (
-    ("employment_status", "Retired", ("18-24", "25-34", "35-44")),
-    ("employment_status", "Student", ("65+",)),
-    ("education", "Graduate degree", ("18-24",)),
-    ("marital_status", "Widowed", ("18-24",)),
-    ("marital_status", "Divorced or separated", ("18-24",)),
-)
+#: An attribute and a value of it -> the ages at which nobody has it. Age is the first attribute.
+_NEVER: Final = {
+    ("employment_status", "Retired"): ("18-24", "25-34", "35-44"),
+    ("employment_status", "Student"): ("65+",),
+    ("education", "Graduate degree"): ("18-24",),
+    ("marital_status", "Widowed"): ("18-24",),
+    ("marital_status", "Divorced or separated"): ("18-24",),
+}
 
 
 def apportion(shares: Mapping[str, float], number: int) -> dict[str, int]:
@@ -160,18 +160,12 @@ def apportion(shares: Mapping[str, float], number: int) -> dict[str, int]:
 
 
 def draw_demographics(
-    plan: Plan,
-    file: Path,
-    users: int,
-    seed: str,
-    *,
-    usual: Mapping[str, Mapping[str, float]],
-    odd: Callable[[Mapping[str, str]], str],
+    plan: Plan, file: Path, users: int, seed: str, *, usual: Mapping[str, Mapping[str, float]]
 ) -> list[dict[str, str]]:
     """Return the demographics of each person, with the plan's shares, and the `usual` ones where it has none.
 
-    `odd` returns the attribute of a person that does not go with the others, or an empty text. Such a value
-    changes places with another person's. Raise `DataError` if the shares leave nobody to change with.
+    What nobody has at some ages is dealt first, to people of the others. Raise `DataError` if there are too
+    few of them.
     """
     people: list[dict[str, str]] = [{} for _ in range(users)]
     for attribute in Demographics.model_fields:
@@ -183,42 +177,23 @@ def draw_demographics(
         if not shares and attribute == "birth_country":  # people live where they were born
             shares = plan.margins["reside_country"]
         counts = apportion(shares or {_UNDISCLOSED: 1.0}, users)
-        values = [category for category, count in counts.items() for _ in range(count)]
         dealt = "reside_country" if not plan.margins.get(attribute) and "country" in attribute else attribute
         order = sorted(range(users), key=lambda place: digest(seed, dealt, str(place)))
-        for place, value in zip(order, values, strict=True):
-            people[place][attribute] = value
-    for person in people:
-        while attribute := odd(person):
-            _exchange(people, person, attribute, odd, file)
+        for value in sorted(counts, key=lambda value: -len(_NEVER.get((attribute, value), ()))):
+            never = _NEVER.get((attribute, value), ())
+            fitting = [place for place in order if not never or people[place]["age"] not in never]
+            if len(fitting) < counts[value]:
+                raise DataError(
+                    file,
+                    f"the shares do not fit together: {counts[value]} of {users} people cannot be {value!r},"
+                    f" which nobody is at {' or '.join(never)}; change the shares of this attribute or of"
+                    " age",
+                    field=f"margins.{attribute}",
+                )
+            for place in fitting[: counts[value]]:
+                people[place][attribute] = value
+                order.remove(place)
     return people
-
-
-def odd_attribute(demographics: Mapping[str, str]) -> str:
-    """Return the attribute that does not go with a person's age, or an empty text."""
-    age = demographics["age"]
-    return next((name for name, value, ages in _ODD if demographics[name] == value and age in ages), "")
-
-
-def _exchange(
-    people: Sequence[dict[str, str]],
-    person: dict[str, str],
-    attribute: str,
-    odd: Callable[[Mapping[str, str]], str],
-    file: Path,
-) -> None:
-    """Let a person exchange a value with the first other person to whom it does no harm."""
-    for other in people:
-        swapped = {**person, attribute: other[attribute]}
-        theirs = {**other, attribute: person[attribute]}
-        if odd(swapped) != attribute and odd(theirs) in ("", odd(other)) and odd(theirs) != attribute:
-            person[attribute], other[attribute] = other[attribute], person[attribute]
-            return
-    problem = (
-        f"the shares do not fit together: nobody else can be {person[attribute]!r} instead of a person of"
-        f" {person['age']}; change the shares of this attribute or of age"
-    )
-    raise DataError(file, problem, field=f"margins.{attribute}")
 
 
 def draw_interests(plan: Plan, file: Path, users: int, seed: str) -> list[list[str]]:

@@ -3,24 +3,112 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.embedded.building.build_plan import offered_values
-from pytest_personalens.datasets.embedded.building.lay_out import File, Person, lay_out, stand_in
 from pytest_personalens.datasets.embedded.building.model_pieces import prompt_text
-from pytest_personalens.datasets.world.fact_entries import HistoryEntry
-from pytest_personalens.datasets.world.histories import summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from concurrent.futures import Executor
 
     from pytest_personalens.datasets.embedded.building.build_plan import Brief, MultiBrief, Plan
     from pytest_personalens.datasets.embedded.building.model_pieces import Answer, Pieces
 
-#: How many histories are made side by side at most. What a history must not repeat depends on it.
-_HISTORIES_AT_ONCE: Final = 16
+#: A sentence that stands for a history that is not made yet.
+_STUB_HISTORY: Final = "What {} tells the assistant about {} is kept there for the next time."
+
+
+class File(NamedTuple):
+    """The content of a file, and the keys of the pieces that it is made of."""
+
+    table: dict[str, Any]
+    pieces: Sequence[str] = ()
+
+
+@dataclass
+class Person:
+    """One person as far as made; `number` is the place in the dataset, from 1."""
+
+    number: int
+    demographics: dict[str, str]
+    domains: list[str]
+    about: Answer = field(default_factory=dict)
+    preferences: dict[str, dict[str, Any]] = field(default_factory=dict)
+    histories: dict[str, Answer] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """Return the key of the person's first piece."""
+        return f"person-{self.number:04}"
+
+    def profile(self, domains: Iterable[str] = ()) -> dict[str, Any]:
+        """Return the table of the person's file for some of the domains."""
+        return {
+            "name": self.about.get("name"),
+            "demographics": self.demographics,
+            "routine": self.about.get("routine"),
+            "domains": {name: dict(self.preferences[name]) for name in domains},
+        }
+
+
+def lay_out(
+    plan: Plan, tasks: Mapping[str, Mapping[int, Answer]], people: Sequence[Person]
+) -> dict[str, File]:
+    """Return the files of a dataset, by path.
+
+    `tasks` are by domain and by number in the plan; those over several domains are of the domain ``multi``.
+    A person without a history in a domain gets a sentence as its summary.
+    """
+    files = {"dataset.toml": File({"name": plan.name, "version": plan.version})}
+    for domain in plan.domains:
+        entry = domain.model_dump(exclude={"interest", "tasks"}, exclude_defaults=True, mode="json")
+        path = f"domains/{slug(domain.name)}.toml"
+        files[path] = _with_tasks(slug(domain.name), entry, tasks.get(domain.name, {}))
+    if tasks.get("multi"):
+        files["multi.toml"] = _with_tasks("multi", {}, tasks["multi"])
+    for person, user in zip(people, user_ids(people), strict=True):
+        profile = person.profile(person.domains)
+        files[f"profiles/{user}.toml"] = File(profile, (person.key, f"{person.key}-preferences"))
+        for name in person.domains:
+            if name in person.histories:
+                path = f"histories/{user}/{slug(name)}.toml"
+                files[path] = File(person.histories[name], (f"{person.key}-{slug(name)}",))
+            else:
+                text = _STUB_HISTORY.format(person.about.get("name"), name)
+                profile["domains"][name].setdefault("summary", text)
+    return files
+
+
+def _with_tasks(key: str, entry: dict[str, Any], tasks: Mapping[int, Answer]) -> File:
+    numbered = [{**task, "number": number} for number, task in enumerate(tasks.values(), 1)]
+    return File({**entry, "tasks": numbered}, [f"task-{key}-{number}" for number in tasks])
+
+
+def user_ids(people: Sequence[Person]) -> list[str]:
+    """Return the id of each person: the first name, or all of the name if that is taken."""
+    ids: list[str] = []
+    for person in people:
+        name = str(person.about.get("name") or "").strip() or "nobody"
+        first = slug(name.split()[0])
+        ids.append(first if first not in ids else slug(f"{name} {person.number}"))
+    return ids
+
+
+def stand_in(plan: Plan, demographics: dict[str, str], about: Answer | None = None) -> Person:
+    """Return a person with some values in every domain of the plan."""
+    routine = {"home": "a house", "work": "an office", "out": "a park", "devices": ["Smartphone"]}
+    person = Person(
+        0, demographics, [d.name for d in plan.domains], about or {"name": "Nobody", "routine": routine}
+    )
+    for domain in plan.domains:
+        held = {name: (spec.values or ("something",))[0] for name, spec in domain.preferences.items()}
+        person.preferences[domain.name] = {
+            name: [value] if domain.preferences[name].multiple else value for name, value in held.items()
+        }
+    return person
 
 
 class Builder:
@@ -44,7 +132,6 @@ class Builder:
         self._plan, self._people, self._pieces = plan, people, pieces
         self._check, self._judge, self._pool = check, judge, pool
         self._counts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-        self._summaries: defaultdict[str, list[str]] = defaultdict(list)
         self._before: Sequence[Person] = ()
 
     def make(self) -> dict[str, File]:
@@ -59,20 +146,14 @@ class Builder:
         for (name, number, _), answer in zip(briefs, self._run(self._make_task, briefs), strict=True):
             if answer is not None:
                 tasks[name][number] = answer
-        for wave in _waves(self._people, max(1, min(16, len(self._people) // 8))):
+        width = max(1, min(16, len(self._people) // 8))
+        for start in range(0, len(self._people), width):
+            wave = self._people[start : start + width]
             self._run(self._make_person, [(person,) for person in wave])
             for person in wave:
-                if person.about and person.about["name"] in self._names():  # given twice in one wave
-                    person.about, person.preferences, person.again = {}, {}, True
-                    self._make_person(person)
                 self._count(person)
         histories = [(person, name) for person in self._people for name in person.preferences]
-        for batch in _waves(histories, _HISTORIES_AT_ONCE):
-            self._run(self._make_history, batch)
-            for person, name in batch:
-                if name in person.histories:
-                    told = HistoryEntry.model_validate(person.histories[name])
-                    self._summaries[name].append(summary(told))
+        self._run(self._make_history, histories)
         return lay_out(self._plan, tasks, [p for p in self._people if len(p.histories) == len(p.domains)])
 
     def _run(self, make: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -129,7 +210,7 @@ class Builder:
             trial = stand_in(self._plan, person.demographics, answer)
             name = answer.get("name")
             found = [f"name: {name!r} is taken"] if name in self._names() else []
-            found += [p for p in self._problems([trial]) if not p.startswith("domains.")]
+            found += [p for p in self._problems(trial) if not p.startswith("domains.")]
             return found or self._judge({"demographics": person.demographics}, answer)
 
         prompt = prompt_text(
@@ -159,7 +240,7 @@ class Builder:
                 return [f"{name}: expected a table of its types" for name in strange]
             trial = Person(person.number, person.demographics, person.domains, person.about)
             trial.preferences = {name: answer[name] for name in person.domains}
-            found = self._problems([trial])
+            found = self._problems(trial)
             for (name, kind), values in common.items():
                 held = answer[name].get(kind, ())
                 again = [v for v in ([held] if isinstance(held, str) else held) if v in values]
@@ -172,23 +253,17 @@ class Builder:
             person.preferences = {name: answer[name] for name in person.domains}
 
     def _make_history(self, person: Person, name: str) -> None:
-        domain = self._plan.domain(name)
-        earlier = stand_in(self._plan.model_copy(update={"domains": [domain]}), person.demographics)
-        earlier.preferences[name]["summary"] = " ".join(["Nobody has said a word.", *self._summaries[name]])
-
         def problems(answer: Answer) -> list[str]:
             trial = Person(person.number, person.demographics, [name], person.about)
             trial.preferences, trial.histories = {name: person.preferences[name]}, {name: answer}
-            return self._problems([earlier, trial]) or self._judge(
-                person.profile([name]), {"history": answer}
-            )
+            return self._problems(trial) or self._judge(person.profile([name]), {"history": answer})
 
         prompt = prompt_text(
             "history",
             about=self._plan.about,
             person=person.profile(),
             domain=name,
-            description=domain.description,
+            description=self._plan.domain(name).description,
             preferences=person.preferences[name],
             devices=person.about["routine"]["devices"],
         )
@@ -197,18 +272,10 @@ class Builder:
         if answer is not None:
             person.histories[name] = answer
 
-    def _problems(self, people: Sequence[Person]) -> list[str]:
-        """Return the problems with the last of some people."""
-        files = lay_out(self._plan, {}, people)
-        own = [
-            path
-            for path in files
-            if files[path].pieces[:1] and files[path].pieces[0].startswith(people[-1].key)
-        ]
-        found = self._check(files)
-        return [f"{where}: {message}" for file, where, message in found if file.endswith(tuple(own))]
-
-
-def _waves(items: Sequence[Any], width: int) -> Iterator[Sequence[Any]]:
-    for start in range(0, len(items), width):
-        yield items[start : start + width]
+    def _problems(self, person: Person) -> list[str]:
+        """Return the problems with the files of a person."""
+        files = lay_out(self._plan, {}, [person])
+        own = tuple(
+            path for path, file in files.items() if any(p.startswith(person.key) for p in file.pieces)
+        )
+        return [f"{where}: {message}" for file, where, message in self._check(files) if file.endswith(own)]

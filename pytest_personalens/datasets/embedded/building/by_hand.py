@@ -1,10 +1,11 @@
-"""Lays out a dataset for somebody who writes it by hand, and says what is still to be written."""
+"""Lays out a dataset for somebody who writes it by hand, says what is still missing, and writes TOML."""
 
 from __future__ import annotations
 
+import json
 import re
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.links import write_atomically
@@ -13,13 +14,14 @@ from pytest_personalens.datasets.embedded.building.model_pieces import make_fold
 from pytest_personalens.datasets.embedded.dataset_files import EmbeddedFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_personalens.datasets.embedded.dataset_entries import Domain
 
 #: The mark of what is to be replaced.
 TODO: Final = "TODO"
+_BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 _TEMPLATES: Final = files(__package__).joinpath("templates")
 
 
@@ -81,3 +83,41 @@ def _write(path: Path, text: str) -> list[Path]:
     make_folder(path.parent)
     write_atomically(path, text)
     return [path]
+
+
+def toml_text(table: Mapping[str, Any]) -> str:
+    """Return a table of texts, numbers, switches, lists and tables as a TOML file; None is left out."""
+    return "\n".join(_lines(table, ())).strip("\n") + "\n"
+
+
+def _lines(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
+    for key, value in table.items():
+        if value is not None and not _has_lines(value, path):
+            yield f"{_key(key)} = {_value(value)}"
+    for key, value in table.items():
+        if not _has_lines(value, path):
+            continue
+        here = (*path, key)
+        name = ".".join(map(_key, here))
+        for each in value if isinstance(value, (list, tuple)) else [value]:
+            yield from ("", f"[[{name}]]" if isinstance(value, (list, tuple)) else f"[{name}]")
+            yield from _lines(each, here)
+
+
+def _has_lines(value: object, path: tuple[str, ...]) -> bool:
+    """True for what gets a header: a table at the top or with others in it, and a list of tables."""
+    if isinstance(value, dict):
+        return not path or any(_has_lines(each, ()) for each in value.values())
+    return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(v, dict) for v in value)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{_key(k)} = {_value(v)}' for k, v in value.items())} }}" if value else "{}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_value, value))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", r"\u007f")
+
+
+def _key(key: str) -> str:
+    return key if _BARE.fullmatch(key) else _value(key)

@@ -139,6 +139,7 @@ def test_next_text_with_a_strangers_thread(expected: dict[str, Any]) -> None:
     assert ours == expected["next-text"]["NP-Conv"]["rows_of"]
 
 
+@pytest.mark.slow
 def test_the_leaks_of_the_cases_are_counted(expected: dict[str, Any]) -> None:
     dataset, rules = cases("P-Conv", "P-NonConv")
 
