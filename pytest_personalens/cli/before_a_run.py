@@ -66,7 +66,7 @@ def doctor(options: argparse.Namespace) -> int:
     if not any(roles.values()):
         raise SpecError("expected --judge-model SPEC or --user-model SPEC, such as openai:gpt-4o")
     prices = read_prices(options.price)
-    works = [_examined(role, open_reliable(spec, 1), prices) for role, spec in roles.items() if spec]
+    works = [_examined(role, open_reliable(spec, 2), prices) for role, spec in roles.items() if spec]
     return int(not all(works))
 
 

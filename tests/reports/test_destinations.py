@@ -113,34 +113,24 @@ def test_reports_of_an_earlier_run_and_the_summary_of_a_step_are_replaced(
     assert told.inline(*ARGS, "--personalens-report", "step.md").ret == 0
 
 
-@pytest.mark.parametrize("output", ["report", "save-baseline"])
-def test_a_merge_replaces_none_of_its_shards(told: Repository, output: str) -> None:
+def test_commands_replace_nothing_that_they_read(told: Repository) -> None:
     for number in (1, 2):
         told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json")
-    before = (told.path / "2.json").read_bytes()
+    told.inline(*ARGS, "--personalens-report", "r.json")
+    before = {path: path.read_bytes() for path in told.path.glob("*.json")}
     for ending in ("json", "html", "md"):
         (told.path / f"link.{ending}").symlink_to("2.json")
-    linked = "goes through a symbolic link, which is not followed; *"
-    for path in ("2.json", "link.json", "link.html", "link.md"):
-        why = (
-            "what this command (shard 2) reads, and would be replaced; *"
-            if path == "2.json"
-            else f"or {linked}"
-        )
-        result = told.command("merge", "1.json", "2.json", f"--{output}", path)
-        assert_usage_error(result, f"error: --{output}: {path} is {why}")
-        assert (told.path / "2.json").read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    "more", [("--report", "r.html"), ("--report", "r.md"), ("--report", "r.md", "--table", "3")]
-)
-def test_a_report_does_not_replace_what_it_reports_on(told: Repository, more: tuple[str, ...]) -> None:
-    told.inline(*ARGS, "--personalens-report", "r.json")
-    before = (told.path / "r.json").read_bytes()
-    (told.path / more[1]).symlink_to("r.json")
-    assert told.command("report", "r.json", *more).ret == 4
-    assert (told.path / "r.json").read_bytes() == before
+        (told.path / f"report.{ending}").symlink_to("r.json")
+    linked = "or goes through a symbolic link, which is not followed; *"
+    reads = "what this command (shard 2) reads, and would be replaced; *"
+    for output in ("report", "save-baseline"):
+        for path in ("2.json", "link.json", "link.html", "link.md"):
+            result = told.command("merge", "1.json", "2.json", f"--{output}", path)
+            why = reads if path == "2.json" else linked
+            assert_usage_error(result, f"error: --{output}: {path} is {why}")
+    for more in (("report.html",), ("report.md",), ("report.md", "--table", "3")):
+        assert told.command("report", "r.json", "--report", *more).ret == 4
+    assert {path: path.read_bytes() for path in before} == before
 
 
 FULL = """
@@ -190,17 +180,16 @@ def test_no_baseline_is_read_through_a_link_out_of_the_folder(told: Repository) 
 
 
 def test_a_dataset_that_is_checked_replaces_no_file_of_somebody_elses(repo: Repository) -> None:
-    (repo.path / "notes.json").write_text('{"cats": 3}\n')
+    notes = repo.path / "notes.json"
+    notes.write_text('{"cats": 3}\n')
     write_own_domains(repo.path / "shop")
     command = ("check-dataset", "shop", "--report")
     assert repo.command(*command, "conftest.py").ret == 4
-    for path in ("notes.json",):
-        before = (repo.path / path).read_bytes()
-        assert_usage_error(
-            repo.command(*command, path),
-            f"error: --report: {path} was not written by this plugin; give another path, or remove it",
-        )
-        assert (repo.path / path).read_bytes() == before
+    assert_usage_error(
+        repo.command(*command, "notes.json"),
+        "error: --report: notes.json was not written by this plugin; give another path, or remove it",
+    )
+    assert notes.read_text() == '{"cats": 3}\n'
     for _ in range(2):  # one of ours may be replaced
         assert repo.command(*command, "new/quality.json").ret in (0, 1)
     assert (repo.path / "new" / "quality.json").stat().st_size

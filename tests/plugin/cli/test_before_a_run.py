@@ -1,4 +1,4 @@
-"""``show-prompts`` prints what a run sends."""
+"""What is to be known before a run: ``show-prompts`` prints what one sends, ``doctor`` tries a model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.engine.test_protocols_on_the_wire import MODELS, PROTOCOLS, RUN, answ
 from tests.support.datasets.official_tree import write_code, write_data
 from tests.support.processes.commands import refusal
 from tests.support.repository import Repository
-from tests.support.servers.endpoint import Endpoint
+from tests.support.servers.endpoint import Endpoint, Reply
 
 
 @pytest.fixture
@@ -76,3 +76,28 @@ def test_what_cannot_be_shown_is_told_in_one_line(
     tree: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
 ) -> None:
     assert problem in refusal(capsys, "show-prompts", *arguments, "--data", ".")
+
+
+def test_the_doctor_says_what_a_model_can_do_and_costs(empty_repo: Repository, endpoint: Endpoint) -> None:
+    form = Reply(data={"justification": "booked", "score": 4})
+    endpoint.answer = lambda call: form if "tools" in call.body else Reply("Hello.", delay=0.1)
+    price = "openai:small = 1, 2"
+    result = empty_repo.command(
+        "doctor", "--judge-model=openai:small", "--user-model=openai:none", "--price", price
+    )
+    told = [
+        "  form *is filled in, in *",
+        "  text *'Hello.', *",
+        "  prompt *",
+        "  side by side *",
+        "  a run of 30 *: $*",
+    ]
+    result.stdout.fnmatch_lines(
+        ["judge openai:small", *told, "user openai:none", "  a run of 30 *its price is not known; *"]
+    )
+    assert (result.ret, endpoint.most_in_flight) == (0, 2)
+    endpoint.answer = lambda call: Reply(status=401, code="bad", message="no such key")
+    refused = empty_repo.command("doctor", "--judge-model=openai:small")
+    refused.stdout.fnmatch_lines(["judge openai:small", "  no answer *no such key*"])
+    assert refused.ret == 1
+    assert empty_repo.command("doctor").ret == empty_repo.command("doctor", "--user-model=me:x").ret == 4
