@@ -36,8 +36,8 @@ class Sparse(Frozen):
     @model_serializer(mode="wrap")
     def _without_rare(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = serialize(self)
-        rare = self.rare
-        return {n: v for n, v in data.items() if n not in rare or getattr(self, n) != rare[n]}
+        usual = [name for name, value in self.rare.items() if getattr(self, name) == value]
+        return {name: value for name, value in data.items() if name not in usual}
 
 
 _Value = TypeVar("_Value", bound=BaseModel)

@@ -16,7 +16,7 @@ from pytest_personalens.core.suite import get_suite
 from pytest_personalens.engine.assistant.assistant import Stopwatch, guarded
 from pytest_personalens.engine.assistant.team_fixtures import StoreVisit
 from pytest_personalens.engine.job import JobResult
-from pytest_personalens.engine.records.on_tape import ResumedAssistant
+from pytest_personalens.engine.records.on_tape import RecordedJudge, ResumedAssistant
 from pytest_personalens.engine.records.record import why_stale
 from pytest_personalens.engine.telemetry import SDK, dialogue_span
 from pytest_personalens.models.tape import Tape
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.state import MemoryStore
     from pytest_personalens.core.facts import StoreLook
     from pytest_personalens.core.judging.evaluation import Evaluation
+    from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.scenario import Context
     from pytest_personalens.engine.assistant.team_fixtures import StateSource, UserPast
     from pytest_personalens.engine.job import Assistant, Job
@@ -83,14 +84,25 @@ def work(
                     describe(replayed)
                 took, mixed = time.perf_counter() - started, "" if mine is None else mine.mixed
                 return JobResult(watch.timing(replayed), (), replayed=True, seconds=took, mixed=mixed)
-        tape = tape_of(job, participants, calls)
-        agents = participants.agents(job.context, job.thresholds, kind, tape, manner)
-        take = state and state.taker(
-            job.context, timeout=job.turn_timeout, loop=participants.loop, before=participants.go_on
+        record = job.record.restored(job.scenario) if job.record is not None else None
+        tape = Tape(
+            job.rules,
+            record=record.rows if record is not None else (),
+            calls=calls,
+            elsewhere=tuple if job.elsewhere is None else partial(job.elsewhere.rows, job.scenario),
+            before=participants.go_on,
+            unkept=participants.stop_buying,
+            why_stale=partial(why_stale, record, job.scenario),
         )
+        agents = participants.agents(job.context, job.thresholds, kind, tape, manner)
+        judge: Judge = agents.judge
+        by_model = any(role.startswith("judge") for role in participants.models())
+        if record is not None and not (by_model or judge.paid or job.rules.anew):
+            judge = RecordedJudge(judge, record)
+        loop, before = participants.loop, participants.go_on
+        take = state and state.taker(job.context, timeout=job.turn_timeout, loop=loop, before=before)
         visit = None
         if store is not None:
-            loop, before = participants.loop, participants.go_on
             visit = StoreVisit(store, timeout=job.turn_timeout, loop=loop, before=before)
         takes = take is not None or visit is not None
         resumed = ResumedAssistant(tape, takes_state=takes) if job.resumable else None
@@ -123,18 +135,16 @@ def work(
             return called_with(context, name)
 
         if job.stored is not None:
-            start = job.start(agents.judge.identity)
+            start = job.start(judge.identity)
             evaluation = (
-                start
-                if job.stored.judge
-                else judge_dialogue(start, job.scenario, agents.judge, job.dimensions)
+                start if job.stored.judge else judge_dialogue(start, job.scenario, judge, job.dimensions)
             )
         else:
             evaluation = evaluate(
                 job.scenario,
                 called_with(job.context),
                 agents.user_agent if direct is None else direct(agents.user_agent),
-                agents.judge,
+                judge,
                 dimensions=job.dimensions,
                 max_turns=job.max_turns,
                 progress=None if resumed is None or agents.played is not None else resumed.note,
@@ -162,23 +172,6 @@ def work(
     )
 
 
-def tape_of(job: Job, participants: Participants, calls: Calls | None) -> Tape:
-    """Return the tape of a job."""
-    scenario, elsewhere = job.scenario, job.elsewhere
-    record = job.record.restored(scenario) if job.record is not None else None
-    return Tape(
-        job.rules,
-        record=record.rows if record is not None else (),
-        calls=calls,
-        elsewhere=lambda: elsewhere.rows(scenario) if elsewhere is not None else (),
-        before=participants.go_on,
-        unkept=participants.stop_buying,
-        why_stale=lambda role, asked, heard: (
-            "" if record is None else why_stale(record, scenario, role, asked, heard)
-        ),
-    )
-
-
 def replay(
     job: Job,
     identities: tuple[str, str, str] | None,
@@ -196,14 +189,8 @@ def replay(
     if record is None or identities is None or rules.anew or rules.writes or job.resumable or job.stored:
         return None
     data, (user_agent, judge, auditor) = record.data, identities
-    known = {
-        "user_agent": user_agent,
-        "judge": judge,
-        "content": job.content or scenario.digest,
-        "assistant": None,
-        "cause": None,
-        "unread": None,
-    }
+    known: dict[str, Any] = dict.fromkeys(("assistant", "cause", "unread"))
+    known |= {"user_agent": user_agent, "judge": judge, "content": job.content or scenario.digest}
     audit = data.get("audit", {"by": "", "faults": None})
     given, gaps = {v["dimension"]: v for v in data["verdicts"]}, data.get("not_judged", {})
     asked = [measure.value for measure in job.dimensions]
@@ -218,10 +205,9 @@ def replay(
     ):
         return None
     dialogue, limit = data["dialogue"], job.max_turns or scenario.rounds
-    messages, rounds = dialogue["messages"], len(dialogue["messages"]) // 2
-    if dialogue.keys() != {"messages", "end"} or dialogue["end"] == "fault":
-        return None
-    if rounds > limit or (rounds < limit and dialogue["end"] == "limit"):
+    messages, end, rounds = dialogue["messages"], dialogue["end"], len(dialogue["messages"]) // 2
+    cut = rounds > limit or (rounds < limit and end == "limit")
+    if dialogue.keys() != {"messages", "end"} or end == "fault" or cut:
         return None
     history: AssistantMessages = []
     for message in messages:
@@ -236,15 +222,9 @@ def replay(
             if not isinstance(said, str) or clean(said).strip() != message["content"]:
                 return None
         history.append(message)
-    return evaluation_of(
-        scenario,
-        user_agent,
-        judge,
-        dialogue=dialogue,
-        verdicts=verdicts,
-        not_judged={name: gaps[name] for name in asked if name in gaps},
-        user_faults=audit["faults"],
-    )
+    read = {"verdicts": verdicts, "not_judged": {name: gaps[name] for name in asked if name in gaps}}
+    faults = audit["faults"]
+    return evaluation_of(scenario, user_agent, judge, dialogue=dialogue, user_faults=faults, **read)
 
 
 def again(

@@ -123,9 +123,9 @@ class Job(NamedTuple):
 
         It is whole if the verdicts are stored too.
         """
-        assert self.stored is not None
-        start = empty_evaluation(self.scenario, self.stored.user_agent or PERSON, judge)
         stored = self.stored
+        assert stored is not None
+        start = empty_evaluation(self.scenario, stored.user_agent or PERSON, judge)
         spoken = {n: getattr(stored, n) for n in ("dialogue", "assistant", "cause", "detail")}
         if stored.judge:
             wanted = tuple(v for v in stored.verdicts if v.dimension in self.dimensions)

@@ -46,7 +46,7 @@ _NAMED: Final[Mapping[str, re.Pattern[str]]] = {
         "cache": r"cache_?point|cache point|prompt caching",
         "tool_choice": r"tool_?choice",
         "tools": (
-            r"\btools?\b|tool_?(?:use|calls?|config|spec)|function.?call|\bfunctions?\b|jinja|\bschema\b|grammar"
+            r"\btools?\b|tool_?(?:use|calls?|choice|config|spec)|function.?call|\bfunctions?\b|jinja|\bschema\b|grammar"
         ),
         "system": (
             r"\bsystem\b.{0,30}(?:message|prompt|field|role|instruction|text)|(?:message|role)s?\b.{0,30}\bsystem\b"

@@ -49,14 +49,10 @@ class Universe:
         raise NotImplementedError
 
 
-def test_the_first_thirty_of_sixty_are_the_thirty() -> None:
+def test_the_draw_follows_the_seed_and_the_first_thirty_of_sixty_are_the_thirty() -> None:
     for dataset in (EMBEDDED, Universe()):
         assert draw(dataset, 60, seed="s").refs[:30] == draw(dataset, 30, seed="s").refs
-
-
-def test_the_draw_follows_the_seed() -> None:
-    assert draw(EMBEDDED, 30, seed="a") == draw(EmbeddedDataset(), 30, seed="a")
-    assert draw(EMBEDDED, 30, seed="a") != draw(EMBEDDED, 30, seed="b")
+        assert draw(dataset, 30, seed="s") != draw(dataset, 30, seed="b")
 
 
 def test_the_draw_does_not_change_between_releases() -> None:
@@ -115,22 +111,16 @@ def synthetic(tmp_path_factory: pytest.TempPathFactory) -> OfficialDataset:
     )
 
 
-@pytest.mark.parametrize("number", range(60))
+@pytest.mark.parametrize("number", range(40))
 def test_the_draw_is_the_one_defined(synthetic: OfficialDataset, number: int) -> None:
     rng = random.Random(f"draw {number}")
     dataset: Dataset = synthetic if rng.randrange(2) else EMBEDDED
     users = rng.choice([[], rng.sample(dataset.users(), 1), rng.sample(dataset.users(), 7)])
     domains = rng.choice([[], [], rng.sample(DOMAINS, 1), rng.sample(DOMAINS, 4)])
     kind: Any = rng.choice(["all", "all", "single", "multi"])
-    size, seed = rng.choice([1, 10, 50, 300]), str(number)
+    size, seed = rng.choice([1, 10, 50, 300, 1000]), str(number)
     expected = drawn_plainly(dataset, size, seed=seed, users=users, domains=domains, kind=kind)
     assert draw(dataset, size, seed=seed, users=users, domains=domains, kind=kind).refs == expected
-
-
-def test_a_draw_of_everything_is_the_one_defined(synthetic: OfficialDataset) -> None:
-    expected = drawn_plainly(synthetic, 1000, seed="s", users=[], domains=[], kind="all")
-    assert draw(synthetic, 1000, seed="s").refs == expected
-    assert len(expected) == 260
 
 
 def test_irregular_scenarios_are_drawn_as_defined() -> None:
@@ -157,17 +147,11 @@ def test_irregular_scenarios_are_drawn_as_defined() -> None:
         assert draw(Irregular(), 500, seed=seed).refs == expected
 
 
-def test_the_domains_are_covered_evenly() -> None:
-    refs = draw(Universe(), 100, seed="s").refs
-    single = Counter(ref.domains[0] for ref in refs if ref.kind == "single")
-    assert set(single) == set(DOMAINS)
-    assert max(single.values()) == min(single.values()) == 4
-    assert sum(ref.kind == "multi" for ref in refs) == 20
-
-
-def test_no_user_is_read_who_is_not_drawn() -> None:
+def test_the_domains_are_covered_evenly_and_no_user_is_read_who_is_not_drawn() -> None:
     universe = Universe()
-    refs = draw(universe, 30, seed="s").refs
+    refs = draw(universe, 100, seed="s").refs
+    single = Counter(ref.domains[0] for ref in refs if ref.kind == "single")
+    assert single == dict.fromkeys(DOMAINS, 4)
     assert sorted(universe.asked) == sorted(ref.user for ref in refs)
 
 
@@ -191,6 +175,7 @@ def test_no_official_file_is_opened_but_those_of_the_sample(official: Path) -> N
 
 def test_filters_come_before_the_draw() -> None:
     refs = draw(EMBEDDED, 20, seed="s", domains=["Movies", "Train"]).refs
+    assert draw(EMBEDDED, 20, seed="s", domains=["movies", "TRAIN"]).refs == refs
     assert len(refs) == 20
     assert all({"Movies", "Train"} & set(ref.domains) for ref in refs)
     assert all(ref.kind == "multi" for ref in draw(EMBEDDED, 5, seed="s", kind="multi").refs)
@@ -201,12 +186,6 @@ def test_a_sample_larger_than_the_universe_is_all_of_it() -> None:
     sample = draw(EMBEDDED, 10**6, seed="s", users=["kenji"])
     assert sample.drawn < sample.requested
     assert set(sample.refs) == set(EMBEDDED.refs("kenji"))
-
-
-def test_domains_are_read_without_regard_to_case() -> None:
-    spelled = draw(EMBEDDED, 4, seed="s", domains=["Movies", "Rental Cars"])
-    assert draw(EMBEDDED, 4, seed="s", domains=["movies", "RENTAL cars"]) == spelled
-    assert all({"Movies", "Rental Cars"} & set(ref.domains) for ref in spelled.refs)
 
 
 def test_unknown_names() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.datasets import OfficialDataset, draw
 from pytest_personalens.datasets.official import official
-from pytest_personalens.datasets.official.official import FORMAT, Index, index_file, open_index
+from pytest_personalens.datasets.official.official import FORMAT, index_file, open_index
 from tests.support.repository import Repository, run_at_once
 
 USERS, SCENARIOS = 20, 160
@@ -41,114 +41,91 @@ class Reader:
     def __init__(self, data: Path) -> None:
         self.dataset = OfficialDataset(data)
         self.read: list[str] = []
+        self.index = open_index(data, self.dataset.users(), self)
 
     def __call__(self, user: str) -> Sequence[ScenarioRef]:
-        self.read.append(user)
-        return self.plain(user)
-
-    def plain(self, user: str) -> Sequence[ScenarioRef]:
         """The user's scenarios from the files, by a dataset that is asked for too few to use the index."""
+        self.read.append(user)
         return OfficialDataset(self.dataset.root).refs(user)
 
-    def open(self) -> Index:
-        """The index, brought up to date."""
-        return open_index(self.dataset.root, self.dataset.users(), self)
+    def check(self) -> None:
+        """Check that the index has of each user what the files have."""
+        for user in self.dataset.users():
+            assert self.index.refs(user) == OfficialDataset(self.dataset.root).refs(user)
 
 
-def test_the_index_gives_what_the_files_give(data: Path) -> None:
-    for _ in ("built", "read"):
-        reader = Reader(data)
-        index = reader.open()
-        for user in reader.dataset.users():
-            assert index.refs(user) == reader.plain(user)
-    assert index.refs("user999") is None
+def empty(data: Path) -> None:
+    (data / "profile/user3/tasks.json").write_text("{}")
 
 
-def test_it_is_built_once(data: Path, cache: Path) -> None:
-    first, second = Reader(data), Reader(data)
-    first.open()
-    second.open()
-    assert (len(first.read), second.read) == (USERS, [])
-    assert [file.name for file in cache.iterdir()] == [index_file(data).name], "no draft is left behind"
+def empty_texts(data: Path) -> None:
+    (data / "profile/user3/tasks_md.json").write_text("{}")
 
 
-@pytest.mark.parametrize("name", ["tasks.json", "tasks_md.json"])
-def test_a_changed_user_is_read_anew(data: Path, name: str) -> None:
-    Reader(data).open()
-    file = data / "profile/user3" / name
-    file.write_text("{}")
-    reader = Reader(data)
-    assert reader.open().refs("user3") == reader.plain("user3")
-    assert reader.read == ["user3"]
-    again = Reader(data)
-    again.open()
-    assert again.read == []
-
-
-def test_a_file_of_the_same_size_and_another_time_is_read_anew(data: Path) -> None:
-    Reader(data).open()
+def touch(data: Path) -> None:
     file = data / "profile/user3/tasks.json"
     os.utime(file, ns=(1, file.stat().st_mtime_ns + 1))
-    reader = Reader(data)
-    reader.open()
-    assert reader.read == ["user3"]
 
 
-def test_users_come_and_go(data: Path) -> None:
-    Reader(data).open()
+def rename(data: Path) -> None:
     (data / "profile/user3").rename(data / "profile/user77")
-    reader = Reader(data)
-    index = reader.open()
-    assert reader.read == ["user77"]
-    assert index.refs("user3") is None
-    assert index.refs("user77") == reader.plain("user77")
+
+
+@pytest.mark.parametrize(
+    ("change", "read"), [(empty, "user3"), (empty_texts, "user3"), (touch, "user3"), (rename, "user77")]
+)
+def test_the_index_is_built_once_and_a_changed_user_is_read_anew(
+    data: Path, cache: Path, change: Callable[[Path], None], read: str
+) -> None:
+    assert len(Reader(data).read) == USERS
+    assert [file.name for file in cache.iterdir()] == [index_file(data).name], "no draft is left behind"
+    for expected in ([], [read], []):
+        if expected:
+            change(data)
+        reader = Reader(data)
+        assert reader.read == expected
+        reader.check()
+    assert reader.index.refs("user999") is None
+    assert (reader.index.refs("user3") is None) == (change is rename)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "{",
-        "[]",
-        "\xff",
-        f'{{"format": {FORMAT + 1}}}',
+        "", "{", "[]", "\xff", f'{{"format": {FORMAT + 1}}}',
         '{"users": {"user3": {"stamp": [1, 1, 1, 1], "places": [0]}}}',
     ],
-)
+)  # fmt: skip
 def test_an_index_that_cannot_be_used_is_built_anew(data: Path, text: str) -> None:
-    Reader(data).open()
+    Reader(data)
     whole = index_file(data).read_bytes()
     index_file(data).write_bytes(text.encode("latin-1"))
-    reader = Reader(data)
-    reader.open()
-    assert len(reader.read) == USERS
+    assert len(Reader(data).read) == USERS
     assert index_file(data).read_bytes() == whole
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(data: Path, cache: Path) -> None:
-    cache.write_text("not a folder", encoding="utf-8")
-    for _ in range(2):
-        reader = Reader(data)
-        assert reader.open().refs("user3") == reader.plain("user3")
-        assert len(reader.read) == USERS
-
-
-def test_a_user_without_a_home_has_no_index(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("home", [True, False])
+def test_a_cache_that_cannot_be_written_is_done_without(
+    data: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, home: bool
+) -> None:
     def nowhere() -> Path:
         raise RuntimeError("Could not determine home directory.")
 
-    for name in ("PERSONALENS_CACHE_DIR", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(Path, "home", nowhere)
-    reader = Reader(data)
-    assert reader.open().refs("user3") == reader.plain("user3")
+    cache.write_text("not a folder", encoding="utf-8")
+    if not home:
+        for name in ("PERSONALENS_CACHE_DIR", "XDG_CACHE_HOME"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setattr(Path, "home", nowhere)
+    for _ in range(2):
+        reader = Reader(data)
+        reader.check()
+        assert len(reader.read) == USERS
 
 
 def test_where_the_index_lies(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = write_data(tmp_path / "other", users=1, single=1, multi=1, length=0)
     assert index_file(data).parent == tmp_path / "cache"
     assert index_file(data) == index_file(data / "profile" / ".."), "one folder by two names"
-    assert index_file(data) != index_file(other)
+    assert index_file(data) != index_file(tmp_path)
     monkeypatch.delenv("PERSONALENS_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert index_file(data).parent == tmp_path / "xdg/pytest-personalens"
@@ -164,7 +141,7 @@ def test_processes_that_build_it_at_once(data: Path, cache: Path) -> None:
         "wait()\n"
         "for _ in range(30):\n"
         "    for file in Path(sys.argv[2]).glob('*.json'): file.unlink(missing_ok=True)\n"
-        "    index = Reader(Path(sys.argv[1])).open()\n"
+        "    index = Reader(Path(sys.argv[1])).index\n"
         "    assert sum(len(index.refs(f'user{i}')) for i in range(20)) == 160\n"
     )
     run_at_once(script, str(data), str(cache))
@@ -208,18 +185,18 @@ def test_progress_is_shown_on_a_terminal_only(
 ) -> None:
     monkeypatch.setattr("pytest_personalens.datasets.official.official.SHOWN_FROM", 10)
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
-    Reader(data).open()
+    Reader(data)
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    Reader(data).open()
+    Reader(data)
     assert capsys.readouterr().err == "", "nothing is built"
     index_file(data).unlink()
-    Reader(data).open()
+    Reader(data)
     told = "\rpersonalens: indexing the data, {} of 20 users"
     assert capsys.readouterr().err == told.format(10) + told.format(20) + "\n"
     index_file(data).unlink()
     monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
-    Reader(data).open()
+    Reader(data)
     assert capsys.readouterr().err == ""
 
 

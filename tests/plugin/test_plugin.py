@@ -414,12 +414,12 @@ def test_a_mark_and_a_command_line_that_leave_nothing(repo: Repository, workers:
 
 
 @pytest.mark.slow
-def test_classes_parameters_and_lists_in_marks(repo: Repository) -> None:
+def test_classes_parameters_and_sets_in_marks(repo: Repository) -> None:
     repo.write(
         test_bot="""
         import pytest
 
-        @pytest.mark.personalens(domain=["Movies", "Train"], kind="single")
+        @pytest.mark.personalens(domain={"Movies", "Train"}, kind="single")
         class TestBot:
             @pytest.mark.parametrize("tone", ["a b", "c"])
             def test_bot(self, tone, personalens):

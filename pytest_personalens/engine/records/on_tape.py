@@ -18,12 +18,15 @@ from pytest_personalens.models.tape import UNDER_TEST, Tape, TapeRules, part_dig
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pydantic import BaseModel
+
     from pytest_personalens.core.dialogue.dialogue import Dialogue, UserAgent
     from pytest_personalens.core.dialogue.message import AssistantMessages
     from pytest_personalens.core.judging.evaluation import Evaluation
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.engine.records.record import Record
     from pytest_personalens.models.call_log import CallLog, CaseCalls
 
 
@@ -182,6 +185,26 @@ class JudgeOnTape:
                 raise fault from None  # the run may not spend, and the record repeats the fault
 
 
+class RecordedJudge:
+    """A judge that costs nothing and gets no prompts: what it read in the same dialogue is in the record."""
+
+    identity: str
+    paid = False
+
+    def __init__(self, judge: Judge, record: Record) -> None:
+        copy_traits(judge, self)
+        self._judge, self._record = judge, record
+
+    def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
+        """Return the verdict on record, or the judge's."""
+        record = self._record
+        if (record.judge, record.content) == (self.identity, scenario.digest):
+            for verdict in record.verdicts:
+                if verdict.dimension == dimension and seen(record.dialogue) == seen(dialogue):
+                    return verdict
+        return self._judge.verdict(scenario, dialogue, dimension)
+
+
 def copy_traits(judge: Judge, wrapped: object) -> None:
     """Give what wraps a judge the attributes that a judge may have, where it has them."""
     for name in ("identity", "paid", "parallel", "answer", "deterministic", "dimensions", "reads_criteria"):
@@ -238,27 +261,22 @@ class ResumedAssistant:
 
     def state(self, take: Callable[[Dialogue], State]) -> Callable[[Dialogue], State]:
         """Return a function that asks for the state, unless it is known of the same dialogue."""
-
-        def known_or_taken(dialogue: Dialogue) -> State:
-            asked = {"state after": dialogue_digest(dialogue)}
-            if (answer := self._tape.noted(UNDER_TEST, asked)) is not None:
-                return State.model_validate(answer)
-            taken = take(dialogue)
-            self._tape.note(UNDER_TEST, asked, taken.model_dump(mode="json"))
-            self._tape.note(UNDER_TEST, {"whole": "dialogue"}, True)
-            return taken
-
-        return known_or_taken
+        return lambda dialogue: self._held(
+            {"state after": dialogue_digest(dialogue)}, State, lambda: take(dialogue)
+        )
 
     def look(self, look: StoreLook | None) -> StoreLook | None:
         """Return the look into the memory store of a dialogue that is repeated, or keep this one."""
-        asked = {"store before": "the last session"}
+        found: StoreLook | None = self._held({"store before": "the last session"}, StoreLook, lambda: look)
+        return found
+
+    def _held(self, asked: dict[str, str], kind: type[BaseModel], take: Callable[[], Any]) -> Any:
         if self.repeats and (answer := self._tape.noted(UNDER_TEST, asked)) is not None:
-            return StoreLook.model_validate(answer)
-        if look is not None:
-            self._tape.note(UNDER_TEST, asked, look.model_dump(mode="json"))
+            return kind.model_validate(answer)
+        if (taken := take()) is not None:
+            self._tape.note(UNDER_TEST, asked, taken.model_dump(mode="json"))
             self._tape.note(UNDER_TEST, {"whole": "dialogue"}, True)
-        return look
+        return taken
 
 
 def _heard(said: Any, session: str) -> dict[str, str]:

@@ -297,12 +297,14 @@ def first_difference(before: Sequence[Message], now: Sequence[Message]) -> TurnD
 
 
 def why_stale(
-    record: Record, scenario: BaseScenario, role: str, asked: Mapping[str, str], heard: object
+    record: Record | None, scenario: BaseScenario, role: str, asked: Mapping[str, str], heard: object
 ) -> str:
     """Return why the record does not answer what a role is asked, as far as it can be told.
 
     `heard` is the dialogue that is judged, or the messages that the user has heard so far.
     """
+    if record is None:
+        return ""
     before = record.dialogue
     departs: object = None
     if isinstance(heard, Dialogue):

@@ -115,7 +115,8 @@ def read_value(
         except ValueError as error:
             raise input_error(f"{source}: {error}") from None
     try:
-        texts = [str(v) for v in value] if isinstance(value, (list, tuple)) else [str(value)]
+        texts = [str(v) for v in value] if isinstance(value, (list, tuple, set, frozenset)) else [str(value)]
+        texts = sorted(texts) if isinstance(value, (set, frozenset)) else texts  # alike in each process
     except Exception:  # raised by the __str__ of a custom value in a mark
         raise input_error(f"{source}: expected {option.metavar}, not {short_repr(value)}") from None
     try:

@@ -62,7 +62,7 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
         wanted = suite.measures_of(scenario, settings.readings)
         add_readings(wanted, sum(length for _, length in messages), scenario.kind)
     if settings.adopt_judge or settings.check_judge:
-        from pytest_personalens.judge_quality.drift.anchors import open_anchors
+        from pytest_personalens.judge_quality.drift import open_anchors
         from pytest_personalens.plugin.reporting.judge_check import anchors_path
 
         for anchor in open_anchors(anchors_path(run.config, settings)).dialogues:

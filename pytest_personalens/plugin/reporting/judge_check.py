@@ -15,14 +15,14 @@ from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.options.option_table import BY_KEY
 from pytest_personalens.core.scenario import Context
 from pytest_personalens.engine.records.on_tape import JudgeByCase
-from pytest_personalens.judge_quality.drift.anchors import (
+from pytest_personalens.judge_quality.drift import (
     AdoptedJudge,
     Scored,
+    detect_drift,
     open_anchors,
     read_adopted,
     read_anchors,
 )
-from pytest_personalens.judge_quality.drift.drift import detect_drift
 from pytest_personalens.plugin.reporting.outputs import path_of
 from pytest_personalens.results.values.figures import Drift, DriftOutcome
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.usage import Usage
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.options.settings import Settings
-    from pytest_personalens.judge_quality.drift.anchors import Readings
+    from pytest_personalens.judge_quality.drift import Readings
     from pytest_personalens.models.meter import Meter
     from pytest_personalens.models.tape import Tape
     from pytest_personalens.plugin.running.run import Run

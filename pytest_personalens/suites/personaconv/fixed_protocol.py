@@ -6,12 +6,12 @@ defines the tasks by a user's earlier conversations. The official scripts show n
 
 from __future__ import annotations
 
-import hashlib
 from bisect import bisect_left
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.datasets.base import number
 from pytest_personalens.suites.personaconv.plan import Protocol
 from pytest_personalens.suites.personaconv.posts import NOBODY, finite, label_of, visible_text
 from pytest_personalens.suites.personaconv.predictions import KINDS, Request, lines, template_of
@@ -126,9 +126,9 @@ class FixedProtocol(Protocol):
                 code="PL108",
             )
         for kind in self.plan.items:
-            number = KINDS.index(kind)
+            of_kind = KINDS.index(kind)
             for place, post in enumerate(self._index.posts):
-                target = post.fixed[number]
+                target = post.fixed[of_kind]
                 reason = target.reason or self._reason(post, kind)
                 self.plan.add(kind, place, target._replace(reason=reason) if reason else target)
 
@@ -141,7 +141,7 @@ class FixedProtocol(Protocol):
     def requests(self, ref: ScenarioRef, post: Post) -> tuple[dict[str, Request], dict[str, dict[str, str]]]:
         entry, target = self._index.posts[self.plan.place(ref)], find_target(post, ref.kind)
         in_context, time = self._history == "context", entry.time or 0
-        number = len(self._replies_before(entry.user, time))
+        most = len(self._replies_before(entry.user, time))
         requests: dict[str, Request] = {}
         interactions: dict[str, dict[str, str]] = {}
         pasts: dict[str | None, _Past] = {None: []}
@@ -150,7 +150,7 @@ class FixedProtocol(Protocol):
             if setting == "NP-Conv":
                 user = self._other_user(entry, post, target)
             if user not in pasts:
-                pasts[user] = self._read_past(str(user), time)[:number]
+                pasts[user] = self._read_past(str(user), time)[:most]
             past = pasts[user]
             if in_context:
                 interactions[setting] = _by_domain(past, ref.kind)
@@ -211,7 +211,7 @@ class OtherUsers:
             user: sorted(time for post in of_user for time in post.past)
             for user, of_user in self._posts.items()
         }
-        self._digests = {user: _digest(seed, user) for user in self._posts}
+        self._digests = {user: number(seed, user) for user in self._posts}
         self._first = sorted(times[0] for times in self._times.values() if times)
         self._seed = seed
 
@@ -227,19 +227,19 @@ class OtherUsers:
         that is to be predicted. It prefers users who were in the post's domain before. If no user has `least`
         replies, it takes the one with the most. Return None if no user has any.
         """
-        mark, best, most = _digest(self._seed, post.identity), None, 0
+        mark, best, most = number(self._seed, post.identity), None, 0
         domain = post.domain.casefold()
         elsewhere = None
         for user in sorted(self._posts, key=lambda user: (self._digests[user] ^ mark, user)):
             if user == post.user or user in taking_part:
                 continue
-            number = bisect_left(self._times[user], time)
-            if number >= least and number:
+            replies = bisect_left(self._times[user], time)
+            if replies >= least and replies:
                 if self._was_in(user, domain, time):
                     return user
                 elsewhere = elsewhere or user
-            elif number > most:
-                best, most = user, number
+            elif replies > most:
+                best, most = user, replies
         return elsewhere or best
 
     def _was_in(self, user: str, domain: str, time: int) -> bool:
@@ -247,11 +247,6 @@ class OtherUsers:
             post.domain.casefold() == domain and post.past and post.past[0] < time
             for post in self._posts[user]
         )
-
-
-def _digest(*parts: str) -> int:
-    digest = hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).digest()
-    return int.from_bytes(digest[:8])
 
 
 def _without_copies(posts: Sequence[IndexedPost]) -> dict[str, list[IndexedPost]]:

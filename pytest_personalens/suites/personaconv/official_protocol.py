@@ -6,13 +6,13 @@ six prompt makers for 85 posts. A number in a function here is one of their rule
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.datasets.base import digest
 from pytest_personalens.suites.personaconv.plan import Protocol
 from pytest_personalens.suites.personaconv.posts import MARKERS, label_of, visible_text
 from pytest_personalens.suites.personaconv.predictions import Request, template_of
@@ -168,7 +168,7 @@ class OfficialProtocol(Protocol):
             else:
                 self._plan_scores(kind)
         self._pool = [place for place, post in enumerate(self._index.posts) if post.in_pool]
-        self._shuffled = sorted(self.plan.items.get("impact", ()), key=self._digest)
+        self._shuffled = sorted(self.plan.items.get("impact", ()), key=lambda ref: digest(self._seed, ref.id))
         self._shuffled_places = {ref: place for place, ref in enumerate(self._shuffled)}
 
     def truth(self, ref: ScenarioRef, post: Post) -> str | float:
@@ -236,9 +236,6 @@ class OfficialProtocol(Protocol):
             if with_other_user and not target.reason and not self._index.posts[self.lender(place)].lends:
                 target = target._replace(reason="no-stranger")
             self.plan.add("next-text", place, target)
-
-    def _digest(self, ref: ScenarioRef) -> bytes:
-        return hashlib.sha256(f"{self._seed}\x1f{ref.id}".encode("utf-8", "surrogatepass")).digest()
 
 
 def _score_request(

@@ -9,8 +9,14 @@ import pytest
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.judge_quality import read_labels
-from pytest_personalens.judge_quality.drift.anchors import AdoptedJudge, Scored, open_anchors
-from pytest_personalens.judge_quality.drift.drift import detect_drift, permutation_test, sign_test
+from pytest_personalens.judge_quality.drift import (
+    AdoptedJudge,
+    Scored,
+    detect_drift,
+    open_anchors,
+    permutation_test,
+    sign_test,
+)
 from pytest_personalens.results.values.figures import DriftOutcome
 from pytest_personalens.results.values.results import Results
 from tests.support.processes.runs import assert_usage_error

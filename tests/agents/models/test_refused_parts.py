@@ -101,6 +101,7 @@ def test_another_process_knows_what_was_learnt(
         ("max_tokens is too large: 4000. This model supports at most 2048 completion tokens.", ("max_tokens",), 4000, {"max_tokens<=2048"}),
         ("The maximum tokens you requested exceeds the model limit of 2048.", ("max_tokens", "tools"), 4000, {"max_tokens<=2048"}),
         ("body.tool_choice Input should be a valid string", ("tools", "tool_choice"), 4000, {"tool_choice"}),
+        ("body.tool_choice Input should be a valid string", ("tools",), 4000, {"tools"}),
         ("Conversation roles must alternate user/assistant", ("system", "tools"), 4000, {"system"}),
         ("registry.ollama.ai/library/gemma2:9b does not support tools", ("tools", "tool_choice"), 4000, {"tools"}),
         ("No endpoints found that support tool use.", ("tools",), 4000, {"tools"}),

@@ -22,39 +22,27 @@ def findings(path: Path, *options: str) -> tuple[int, list[dict[str, Any]], dict
     return status, found.pop("findings"), found
 
 
-def test_sound_posts_have_no_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, found, report = findings(written(tmp_path, people()))
-    assert (status, found) == (0, [])
-    assert report["schema_version"] == "personalens-posts-quality/2"
-    assert "no findings (2 rules)" in capsys.readouterr().out
-
-
-def test_entries_and_copies_are_listed(tmp_path: Path) -> None:
+def test_entries_and_copies_are_listed_and_all_lists_each_post_that_is_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     posts: dict[str, list[Any]] = dict(people())
+    status, found, report = findings(written(tmp_path, posts))
+    assert (status, found, report["schema_version"]) == (0, [], "personalens-posts-quality/2")
+    out = capsys.readouterr().out
+    assert "no findings (2 rules)" in out
+    assert "post 1: no-past" not in out
     posts["u_0"].append(7)
     posts["u_1"].append(posts["u_1"][0])
     path = written(tmp_path, posts)
-    status, found, report = findings(path)
-    assert {each["file"] for each in found} == {str(path)}
-    told = [(each["rule"], each["field"]) for each in found]
-    assert status == 1
-    assert ("unreadable", "u_0, post 4") in told
-    assert ("duplicate", "u_1, post 4") in told
+    status, found, report = findings(path, "--all")
+    told = [(each["file"], each["rule"], each["field"]) for each in found]
+    assert (status, told) == (
+        1, [(str(path), "unreadable", "u_0, post 4"), (str(path), "duplicate", "u_1, post 4")]
+    )  # fmt: skip
     assert report["left_out"]["fixed"]["sentiment"]["duplicate"] == 1
-    check_that_all_posts_are_told(report)
-
-
-def check_that_all_posts_are_told(report: dict[str, Any]) -> None:
     for protocol, kinds in report["items"].items():
         for kind, items in kinds.items():
             assert items + sum(report["left_out"][protocol][kind].values()) == report["posts"]
-
-
-def test_all_lists_each_post_that_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = written(tmp_path, people())
-    assert main([str(path)]) == 0
-    assert "post 1: no-past" not in capsys.readouterr().out
-    assert main([str(path), "--all"]) == 0
     out = capsys.readouterr().out
     assert [f"fixed sentiment: u_{n}, post 1: no-past" in out for n in range(3)] == [True] * 3
 

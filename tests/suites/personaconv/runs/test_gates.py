@@ -196,12 +196,28 @@ def test_one_run_gives_one_result_however_it_is_run(
 ) -> None:
     monkeypatch.chdir(threads.path)
     shape = (*SUITE, "24", *SCORES, CONTROL, "NP-Conv", GATE, "mcc >= 0, lift(mae, NP-Conv) >= 1")
-    threads.inline(*shape, "--personalens-report", "one.json")
-    threads.inline(*shape, "--personalens-report", "two.json")
+    for name in ("one.json", "two.json"):
+        threads.inline(*shape, "--personalens-report", name)
     threads.run(*shape, "--personalens-report", "workers.json", "-n", "2")
     text = Path("one.json").read_text(encoding="utf-8")
-    assert Path("two.json").read_text(encoding="utf-8") == text
-    assert Path("workers.json").read_text(encoding="utf-8") == text
+    assert [Path(name).read_text(encoding="utf-8") == text for name in ("two.json", "workers.json")] == [
+        True,
+        True,
+    ]
+    threads.write(
+        conftest=BOT.replace("@pytest.fixture", "@pytest.fixture(scope='session')")
+        .replace("(personalens_scenario, personalens_context)", "()")
+        .replace(
+            "if SAYS:\n            return SAYS",
+            "return str(int(hashlib.sha256(messages[0]['content'].encode()).hexdigest(), 16) % 50)",
+        )
+    )
+    found = []
+    for most in ("false", "6"):
+        threads.inline(*shape, "-o", f"personalens_parallel={most}", *REPORT)
+        found.append(threads.results() | {"settings": {}})
+    assert found[0] == found[1]
+    threads.write(conftest=BOT)
     schema = json.loads((ROOT / "docs/reference/results.schema.json").read_text(encoding="utf-8"))
     jsonschema.validate(json.loads(text), schema)
     for part in ("1", "2"):
@@ -211,39 +227,9 @@ def test_one_run_gives_one_result_however_it_is_run(
     assert main(["merge", "shard1.json", "shard2.json", "--report", "merged.json"]) == 0
     assert "leaks: none in 48 requests" in capsys.readouterr().out
     one, merged = (json.loads(Path(name).read_text(encoding="utf-8")) for name in ("one.json", "merged.json"))
-    for name in [
-        "overall",
-        "kinds",
-        "domains",
-        "arms",
-        "gates",
-        "excluded",
-        "drawn_from",
-        "leaks",
-        "uncounted",
-    ]:
-        assert merged[name] == one[name], name
+    same = ("overall", "kinds", "domains", "arms", "gates", "excluded", "drawn_from", "leaks", "uncounted")
+    assert {name: merged[name] for name in same} == {name: one[name] for name in same}
     assert main(["report", "one.json", "--report", "page.html", "--report", "page.md"]) == 0
-
-
-@pytest.mark.slow
-def test_dialogues_side_by_side_give_the_same_results(threads: Repository) -> None:
-    threads.write(
-        conftest="""
-        import hashlib
-        import pytest
-
-        @pytest.fixture(scope="session")
-        def personalens_assistant():
-            return lambda messages: str(int(hashlib.sha256(messages[0]["content"].encode()).hexdigest(), 16) % 50)
-        """
-    )
-    shape = (*SUITE, "24", *SCORES, CONTROL, "NP-Conv", GATE, "parsed >= 0.4, valid >= 0")
-    found = []
-    for most in ("false", "6"):
-        threads.inline(*shape, "-o", f"personalens_parallel={most}", *REPORT)
-        found.append(threads.results() | {"settings": {}})
-    assert found[0] == found[1]
 
 
 @pytest.mark.slow
@@ -301,15 +287,13 @@ def test_posts_that_give_no_item_add_up_with_the_items(threads: Repository) -> N
 
 
 @pytest.mark.slow
-def test_official_requests_are_counted_with_what_they_give_away(threads: Repository) -> None:
+def test_official_leaks_are_counted_and_the_best_of_trials_stands_beside_their_mean(
+    threads: Repository,
+) -> None:
     official = ("-o", "personalens_protocol=official", GATE, "valid >= 0")
     result = threads.inline(*SUITE, "6", KIND, "impact", *official, *REPORT)
     assert threads.results()["leaks"]["sign"] == 6
     result.stdout.fnmatch_lines(["leaks in 6 requests: *the sign of the score is in the request: 6*"])
-
-
-@pytest.mark.slow
-def test_the_best_of_several_trials_stands_beside_their_mean(threads: Repository) -> None:
     wanted = (KIND, "next-text", "--personalens-trials", "2", GATE, "rouge1 >= 0, pass^2 >= 0")
     result = threads.inline(*SUITE, "3", *wanted)
     assert result.ret == 0

@@ -28,32 +28,17 @@ def never() -> TextScorer:
 
 
 def test_each_kind_has_its_values(items: dict[str, Prediction]) -> None:
-    scorer = Scorer(never)
-    truth = items["sentiment"].truth
-    other = {"positive": "negative", "negative": "positive"}[str(truth)]
-    assert scorer.score(items["sentiment"], f"**{truth}**")[1] == {"correct": 1}
-    assert scorer.score(items["sentiment"], other)[1] == {"correct": 0}
-    answer, values = scorer.score(items["sentiment"], "hm")
-    assert values == {"correct": 0}
-    assert not answer.read
-    assert scorer.score(items["impact"], str(items["impact"].truth))[1] == {"log-error": 0}
-    assert scorer.score(items["impact"], "hm")[1] == {}
-    assert scorer.score(items["impact"], "1000")[1]["log-error"].denominator in (
-        1,
-        2,
-        4,
-        5,
-        10,
-        20,
-        25,
-        50,
-        100,
-    )
-    texts = Scorer(TextScorer)
-    truth = items["next-text"].truth
-    assert texts.score(items["next-text"], truth)[1]["rouge1"] == 1
+    scorer, texts = Scorer(never), Scorer(TextScorer)
+    truths = {kind: item.truth for kind, item in items.items()}
+    other = {"positive": "negative", "negative": "positive"}[str(truths["sentiment"])]
+    for reply, score in ((f"**{truths['sentiment']}**", 1), (other, 0), ("hm", 0)):
+        answer, values = scorer.score(items["sentiment"], reply)
+        assert (values, answer.read) == ({"correct": score}, reply != "hm")
+    assert scorer.score(items["impact"], str(truths["impact"]))[1] == {"log-error": 0}
+    assert scorer.score(items["impact"], "hm")[1] == texts.score(items["next-text"], "")[1] == {}
+    assert scorer.score(items["impact"], "1000")[1]["log-error"] % Fraction(1, 100) == 0
+    assert texts.score(items["next-text"], truths["next-text"])[1]["rouge1"] == 1
     assert all(value % Fraction(1, 1000) == 0 for value in texts.score(items["next-text"], "One")[1].values())
-    assert texts.score(items["next-text"], "")[1] == {}
 
 
 def test_names_hold_all_that_a_value_depends_on() -> None:

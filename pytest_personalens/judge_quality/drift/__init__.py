@@ -1,1 +1,0 @@
-"""The drift of a judge since it was adopted."""
