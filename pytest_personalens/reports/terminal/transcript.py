@@ -20,7 +20,6 @@ from pytest_personalens.reports.content.why_items_failed import (
     case_reason,
     case_title,
     common_length,
-    excerpt,
     excerpts,
     failure_headline,
     goal_parts,
@@ -156,14 +155,15 @@ _BEFORE: Final = 20
 
 
 def difference_lines(before: str, now: str) -> list[str]:
-    """Two texts as a line each, `-` and `+`, cut down to where they begin to differ."""
+    """Two texts as a line each, `-` and `+`, cut down to where they begin to differ, line ends escaped."""
     same = common_length(before, now)
     start = max(0, same - _BEFORE) if same > _WIDTH // 2 else 0
-    return [
-        f"{sign} {excerpt(text, text[start:][:_WIDTH], _WIDTH)}"
-        for sign, text in (("-", before), ("+", now))
-        if text
-    ]
+    lines = []
+    for sign, text in (("-", before), ("+", now)):
+        shown = one_line(text[start : start + _WIDTH])
+        end = "..." if start + _WIDTH < len(text) else ""
+        lines += [f"{sign} {'...' if start else ''}{shown}{end}"] if text else []
+    return lines
 
 
 def failure_lines(

@@ -168,7 +168,7 @@ class PersonaConv(Suite):
                 yield f"  post {number} of {user}: {REASONS.get(reason, reason)}"
 
     def check_data(self, spec: str, words: int) -> DataCheck | None:
-        from pytest_personalens.suites.personaconv.check_posts import check_data
+        from pytest_personalens.suites.personaconv.open_posts import check_data
 
         return check_data(spec)
 

@@ -103,7 +103,6 @@ def test_gates_of_the_configuration_are_shown_and_do_not_count(
         "gate regression: tcr: FAILED (report only), *",
         "gate valid: passed, *",
         f"{SAID}, its gates are shown and do not count (*",
-        "::warning title=personalens%3A gate tcr::*",
     )
     result.assert_outcomes(passed=10)
     assert "::error" not in str(result.stdout)

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_personalens.suites.personaconv.check_posts import check_data
-from pytest_personalens.suites.personaconv.open_posts import open_posts
+from pytest_personalens.suites.personaconv.open_posts import check_data, open_posts
 from tests.support.processes.commands import check_dataset as main
 from tests.support.repository import ROOT
 
