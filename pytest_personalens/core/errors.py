@@ -36,9 +36,11 @@ class PersonalensError(Exception):
     """Base of every error that this package raises on purpose: one line for the user, without secrets.
 
     `code` is that of ``personalens explain``; a class has one for its errors that are raised without.
+    `raised` says who raised what, where the error tells of an exception of other code.
     """
 
     code = "PL101"
+    raised: tuple[str, Exception] | None = None
 
     def __init__(self, *args: object, code: str = "") -> None:
         super().__init__(*(redact(arg) if isinstance(arg, str) else arg for arg in args))
@@ -98,7 +100,9 @@ def faults_of(
     except Exception as error:
         if ends_the_run(error):
             raise
-        raise fault(f"{who} raised {describe(error)}") from error
+        told = fault(f"{who} raised {describe(error)}")
+        told.raised = (who, error)
+        raise told from error
 
 
 class SpecError(PersonalensError):

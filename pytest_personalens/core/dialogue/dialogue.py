@@ -27,7 +27,7 @@ from pytest_personalens.core.errors import (
     short_repr,
 )
 from pytest_personalens.core.facts import StoreLook
-from pytest_personalens.core.frozen import Sparse, clean
+from pytest_personalens.core.frozen import Frozen, Sparse, clean
 from pytest_personalens.core.scenario import BaseScenario
 from pytest_personalens.core.text.redaction import make_redactor, redact
 
@@ -39,8 +39,23 @@ if TYPE_CHECKING:
 End = Literal["user", "unserved", "silence", "limit", "fault"]
 #: Number of characters that are kept of an exception's text.
 _LONGEST_ERROR: Final = 300
+_NO_ARGUMENT: Final = "; it is called with one argument, the messages so far"
 #: Folders of Python's own modules and of installed packages.
 _LIBRARIES: Final = tuple(map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")))
+
+
+class Raised(Frozen):
+    """Who of the team's code raised what: the exception's name and text, and the line of the team that did.
+
+    `file` starts at its package, so that it is the same anywhere; it is empty, and `line` 0, where no line of
+    the team ran.
+    """
+
+    who: str
+    error: str
+    text: str = ""
+    file: str = ""
+    line: int = 0
 
 
 class Dialogue(Sparse):
@@ -270,7 +285,18 @@ def _answer_text(reply: dict[object, object]) -> str:
 
 def describe_exception(error: Exception) -> str:
     """Return an exception of the team's code in a line: what it says, and where it was raised."""
-    return f"{_shortened(error_text(error))}{_place(error)}"
+    told, own = _shortened(error_text(error)), find_own_frame(error)
+    if own is not None:
+        return f"{told} ({_module_file(own[0])}, line {own[1]})"
+    return f"{told}{_NO_ARGUMENT}" if isinstance(error, TypeError) else told
+
+
+def read_exception(who: str, error: Exception) -> Raised:
+    """Return the same as a value."""
+    name, own = type(error).__name__, find_own_frame(error)
+    text = " ".join(clean(_shortened(error_text(error))).removeprefix(f"{name}: ").split())
+    file, line = (_module_file(own[0]), own[1]) if own else ("", 0)
+    return Raised(who=who, error=name, text=text, file=file, line=line)
 
 
 def _shortened(text: str) -> str:
@@ -290,15 +316,8 @@ def find_own_frame(error: BaseException) -> tuple[FrameType, int] | None:
     return (own or frames)[-1] if frames else None
 
 
-def _place(error: Exception) -> str:
-    """Return file and line of the error; the path starts at its package, so that it is the same anywhere."""
-    place = find_own_frame(error)
-    if place is None:
-        return "; it is called with one argument, the messages so far" if isinstance(error, TypeError) else ""
-    return f" ({_module_file(place[0])}, line {place[1]})"
-
-
 def _module_file(frame: FrameType) -> str:
+    """Return the path of a frame's file from its package on."""
     path, packages = Path(frame.f_code.co_filename), str(frame.f_globals.get("__name__", "")).split(".")
     if path.stem == "__init__":
         packages.append(path.stem)

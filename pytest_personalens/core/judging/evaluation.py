@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from pytest_personalens.core.dialogue.dialogue import Dialogue, UserAgent, converse
+from pytest_personalens.core.dialogue.dialogue import Dialogue, Raised, UserAgent, converse, read_exception
 from pytest_personalens.core.dialogue.message import AssistantMessages
 from pytest_personalens.core.errors import (
     AssistantFault,
@@ -81,6 +81,9 @@ class Evaluation(Sparse):
     )
     cause: Cause = ""
     detail: str = Field(default="", description="One line: what went wrong, when `cause` is set.")
+    raised: Raised | None = Field(
+        default=None, description="What the team's code raised, if that is the cause; left out if it is not."
+    )
     answer: Answer | None = Field(
         default=None, description="What was answered, in a suite whose items have a true answer."
     )
@@ -102,7 +105,7 @@ class Evaluation(Sparse):
         default=(),
         description="Seconds of each wait for the team's memory store; left out if there was none.",
     )
-    rare: ClassVar[Mapping[str, object]] = {"waited": ()}
+    rare: ClassVar[Mapping[str, object]] = {"raised": None, "waited": ()}
 
     @property
     def read(self) -> tuple[Measure, ...]:
@@ -332,7 +335,10 @@ def _failed(evaluation: Evaluation, fault: PersonalensError, cause: Cause, prefi
         (AssistantFault, "assistant"), (BudgetSpent, "budget"), (RecordError, "record"),
     )  # fmt: skip
     cause = next((name for kind, name in own_causes if isinstance(fault, kind)), cause)
-    return evaluation.model_copy(update={"cause": cause, "detail": f"{prefix}{_line(fault)}"})
+    raised = fault.raised and read_exception(*fault.raised)
+    return evaluation.model_copy(
+        update={"cause": cause, "detail": f"{prefix}{_line(fault)}", "raised": raised}
+    )
 
 
 def _broken_off(evaluation: Evaluation, fault: PersonalensError, cause: Cause) -> Evaluation:

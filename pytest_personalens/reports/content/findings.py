@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.evaluation import Evaluation
 from pytest_personalens.core.judging.measure import CRITERION
 from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.core.options.option_table import OPTIONS
 from pytest_personalens.core.text.node_ids import BUILT_IN, file_of, within_file
-from pytest_personalens.core.text.safe_text import shell_line
+from pytest_personalens.core.text.safe_text import one_line, shell_line
 from pytest_personalens.reports.content.markup import capital, short_line
 from pytest_personalens.reports.content.why_items_failed import sentence_of
 from pytest_personalens.results.gates.check import corrected_note
@@ -162,11 +162,6 @@ _MOST_NAMED: Final = 5
 _MOST_WAYS: Final = 3
 _LONGEST_WAY: Final = 120
 INCOMPLETE: Final = "a part of the run only: it was stopped, or shards are missing; no gate is decided"
-#: The form of the message in `dialogue`.
-_RAISED: Final = re.compile(
-    r"the assistant raised (?P<kind>\w+)(?:: (?P<text>.*?))?(?: \((?P<file>[^()]+), line (?P<line>\d+)\))?",
-    re.DOTALL,
-)
 State = Literal["passed", "failed", "open"]
 
 
@@ -371,7 +366,7 @@ def _crash_ways(results: Results) -> Iterator[str]:
     groups: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for item in results.own:
         if item.evaluation.cause == "assistant":
-            way, text = _crash_way(item.evaluation.detail)
+            way, text = _crash_way(item.evaluation)
             groups[way][text] += 1
     ways = sorted(groups.items(), key=lambda group: (-group[1].total(), group[0]))
     shown = ways if len(ways) <= _MOST_WAYS + 1 else ways[:_MOST_WAYS]
@@ -385,11 +380,13 @@ def _crash_ways(results: Results) -> Iterator[str]:
         yield f"and {sum(texts.total() for _, texts in rest)} in {len(rest)} other ways"
 
 
-def _crash_way(detail: str) -> tuple[str, str]:
+def _crash_way(evaluation: Evaluation) -> tuple[str, str]:
     """The part of a fault that similar faults share, and its own text."""
-    line = " ".join(detail.split())
-    raised = _RAISED.fullmatch(line)
-    if raised is None:
-        return short_line(line.removeprefix("the assistant ").removeprefix("the "), _LONGEST_WAY), ""
-    place = f" at {raised['file']}:{raised['line']}" if raised["file"] else ""
-    return raised["kind"] + place, raised["text"] or ""
+    raised, text = evaluation.raised, ""
+    way = one_line(evaluation.detail)
+    if raised is not None:
+        place = f" at {raised.file}:{raised.line}" if raised.file else ""
+        way, text = f"{raised.who} raised {raised.error}{place}", raised.text
+    for start in ("the assistant raised ", "the assistant ", "the "):
+        way = way.removeprefix(start)
+    return short_line(way, _LONGEST_WAY), text
