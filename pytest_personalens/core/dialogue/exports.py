@@ -386,6 +386,8 @@ def _with(*shapes: str) -> Callable[[Mapping[str, Any]], bool]:
     return lambda value: any(all(has(value, paths) for paths in shape.split()) for shape in shapes)
 
 
+#: The first that knows an object reads it: a span of OpenTelemetry has what a Langfuse trace has, and both
+#: may look like a model's answer.
 _LAYOUTS: Final = (
     _Layout("a batch", _with("custom_id body|params|response|result"), _of_batch),
     _Layout("a batch of Bedrock", _with("modelInput"), _of_bedrock_batch),
@@ -437,24 +439,29 @@ class Exports:
     def dialogues(self) -> list[Piece]:
         """Return the dialogues in the order of the files; raise `DataError` for half of a batch."""
         groups: dict[object, list[Piece]] = {}
+        halves: defaultdict[str, list[Piece]] = defaultdict(list)
+        for found in self._found:
+            if found.half:
+                halves[found.group].append(found)
         for n, found in enumerate(_without_repeats(self._found)):
             grouped = found.group and not found.half
             groups.setdefault((found.layout, found.group) if grouped else n, []).append(found)
-        return [_joined(group) for group in map(self._with_request, groups.values()) if group]
+        whole = (_with_request(group, halves[group[0].group]) for group in groups.values())
+        return [_joined(group) for group in whole if group]
 
-    def _with_request(self, group: list[Piece]) -> list[Piece]:
-        """Return a result of a batch with its request before it, and no request for itself."""
-        (found, *_) = group
-        if not found.half:
-            return group
-        every = [f for f in self._found if f.half and f.group == found.group]
-        # Two batches may give the same name to a request: then it stands in the file of the result.
-        pairs = sorted((f for f in every if f.half != found.half), key=lambda f: f.file == found.file)
-        if not pairs:
-            half, other = found.half, "results" if found.half == "request" else "requests"
-            problem = f"the {half} {found.id!r} alone; name the file of the {other} beside this one"
-            raise DataError(found.file, problem, field=found.where)
-        return [] if found.half == "request" else [pairs[-1], found]
+
+def _with_request(group: list[Piece], halves: list[Piece]) -> list[Piece]:
+    """Return a result of a batch with its request, one of `halves`, before it, and no request for itself."""
+    (found, *_) = group
+    if not found.half:
+        return group
+    # Two batches may give the same name to a request: then it stands in the file of the result.
+    pairs = sorted((f for f in halves if f.half != found.half), key=lambda f: f.file == found.file)
+    if not pairs:
+        half, other = found.half, "results" if found.half == "request" else "requests"
+        problem = f"the {half} {found.id!r} alone; name the file of the {other} beside this one"
+        raise DataError(found.file, problem, field=found.where)
+    return [] if found.half == "request" else [pairs[-1], found]
 
 
 def _without_repeats(every: list[Piece]) -> list[Piece]:

@@ -220,7 +220,7 @@ class OtherRecords(NamedTuple):
     case: str
 
     def rows(self, scenario: BaseScenario) -> Iterator[Row]:
-        """Yield the answers in readable records, searched anew, because a test may have just written one."""
+        """Yield the answers in readable records; files are searched anew: a test may have just written one."""
         folders = (str(Path(self.record_file).parents[1]), *record_folders(self.root))
         for file in (
             file for folder in dict.fromkeys(folders) for file in sorted(Path(folder).glob("*/*.json"))
@@ -251,7 +251,10 @@ def refuse_old(root: Path) -> None:
 
 @lru_cache(maxsize=8)
 def record_folders(root: str) -> tuple[str, ...]:
-    """Return the folders below `root` that hold records, without those of installed packages."""
+    """Return the folders below `root` that hold records, without those of installed packages.
+
+    A process looks once: a large repository takes seconds, and a test's own folder is known without it.
+    """
     folders = []
     for folder, below, _ in os.walk(root):
         if FOLDER in below:

@@ -14,7 +14,7 @@ from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.runtime import no_collection
 from pytest_personalens.core.text.safe_text import harmless
 from pytest_personalens.reports.content.findings import command_line, findings_of
-from pytest_personalens.reports.content.markup import capital
+from pytest_personalens.reports.content.markup import capital, figure
 from pytest_personalens.reports.content.result_tables import (
     difference_table,
     drift_tables,
@@ -230,7 +230,7 @@ def _dense(names: Iterable[str]) -> str:
 
 
 def _figure(value: float | None) -> str:
-    return "\N{EN DASH}" if value is None else f"{value:.2f}"
+    return "\N{EN DASH}" if value is None else figure(value)
 
 
 def _signed(value: float | None) -> str:

@@ -90,8 +90,8 @@ class Check:
 
     def gate(self, message: str, value: float | None = None, *, passed: bool = False, **ends: Any) -> Gate:
         """Return the gate, with the `ends` low and high of its interval; without a value it failed."""
-        asked = {"name": self.floor.name, "limit": self.floor.limit, "direction": self.floor.direction}
-        return Gate(kind=self.kind, value=value, passed=passed, message=message, **asked, **ends)
+        expression = {"name": self.floor.name, "limit": self.floor.limit, "direction": self.floor.direction}
+        return Gate(kind=self.kind, value=value, passed=passed, message=message, **expression, **ends)
 
     def against(
         self,
@@ -112,9 +112,9 @@ class Check:
         limit, direction = self.floor.limit, self.floor.direction
         passed = self.floor.passes(value)
         way = direction if passed else "<" if direction == ">=" else ">"
-        measured, least = (f"{value:.2f}", f"{limit:.2f}") if passed else apart(value, limit)
+        measured, asked = (f"{value:.2f}", f"{limit:.2f}") if passed else apart(value, limit)
         between = NO_INTERVAL if low is None or high is None else ends_text(low, high)
-        message = f"{label} {measured} ({between}) {way} {least} {basis}{note if passed else ''}"
+        message = f"{label} {measured} ({between}) {way} {asked} {basis}{note if passed else ''}"
         return self.gate(message, value, passed=passed, low=low, high=high)
 
     def few(self, number: int, total: int, what: str) -> str:
@@ -173,18 +173,18 @@ def _figure(check: Check) -> Gate:
         return check.gate(f"{metric.label}: {why}")
     if check.measure == Dimension.TASK_COMPLETION and results.calibration is not None:
         return _corrected(check, estimate, results.calibration)
-    basis, luck = over(estimate.scenarios, estimate.users, item), ""
+    basis, unscored_note = over(estimate.scenarios, estimate.users, item), ""
     if unread:
         basis += f", of {len(unread) + len(check.read)} that were run"
     if check.measure == Dimension.INTRUSIONS and (kinds := intrusion_kinds(check.read)):
         basis += f": {kinds}"
     if check.measure is not None and (worst := check.measure.worst) is not None:
         unscored = (total := check.asked()) - estimate.dialogues
-        least = (estimate.value * estimate.dialogues + worst * unscored) / total
-        if not floor.passes(round(least, 6)):  # those without a score may be exactly the bad ones
+        worst_mean = (estimate.value * estimate.dialogues + worst * unscored) / total
+        if not floor.passes(round(worst_mean, 6)):  # those without a score may be exactly the bad ones
             end = "lowest" if metric.better == "high" else "highest"
-            luck = f"; it would be {least:.2f} if the {unscored} without a score had the {end}"
-    return check.against(estimate.value, (estimate.low, estimate.high), metric.label, basis, luck)
+            unscored_note = f"; it would be {worst_mean:.2f} if the {unscored} without a score had the {end}"
+    return check.against(estimate.value, (estimate.low, estimate.high), metric.label, basis, unscored_note)
 
 
 def _corrected(check: Check, estimate: Estimate, calibration: Calibration) -> Gate:

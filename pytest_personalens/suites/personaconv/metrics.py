@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_personalens.core.errors import short_repr
 from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.judging.measure import Measure, MeasureNames, Metric, OfSums
+from pytest_personalens.core.text.thoughts import without_thoughts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,6 @@ POSITIVE: Final = "positive"
 NEGATIVE: Final = "negative"
 #: Class -> the other class.
 OTHER: Final = {POSITIVE: NEGATIVE, NEGATIVE: POSITIVE}
-_THOUGHT: Final = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 #: Marks that may surround an answer: fences, quotes and emphasis.
 _FENCE: Final = re.compile(r"\A```\w*\s*\n(.*?)\n?\s*```\Z", re.DOTALL)
 _AROUND: Final = "*_`\"'\u201c\u201d\u2018\u2019\u00ab\u00bb \t\r\n"
@@ -72,7 +72,7 @@ def read_answer(reply: object, kind: str, protocol: str = "fixed") -> Reading:
         return _unread("no text or number", answer)
     text = str(answer)
     if kind == "next-text":
-        cleaned = clean(text if official else _THOUGHT.sub("", text)).strip()
+        cleaned = clean(text if official else without_thoughts(text)).strip()
         return Reading(cleaned) if cleaned else _unread("no text", text)
     text = text[:_LONGEST]
     bare = text.strip() if official else _bare(text)
@@ -101,7 +101,7 @@ def _live_number(text: str) -> float | None:
 
 def _bare(text: str) -> str:
     """Return the text without thoughts and without marks around an answer."""
-    text = _THOUGHT.sub("", text).strip()
+    text = without_thoughts(text).strip()
     if fenced := _FENCE.match(text):
         text = fenced[1]
     return text.strip(_AROUND).removesuffix(".").strip(_AROUND)

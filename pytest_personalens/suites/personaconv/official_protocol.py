@@ -25,13 +25,17 @@ if TYPE_CHECKING:
 
 #: The distance of the other user of NP-Conv, in places of the file or of the samples.
 _OFFSET: Final = 200
-_AUTHORS: Final = 4
-_REPLIES: Final = 3
+#: The fewest authors and replies of a post that has a target, and the amount that the target's score exceeds.
+_LEAST_AUTHORS: Final = 4
+_LEAST_REPLIES: Final = 3
 _AMOUNT: Final = 3
+#: The same of a post whose best reply may be another user's example.
 _POOL_AUTHORS: Final = 3
 _POOL_AMOUNT: Final = 1
-_THREADS: Final = 2
-_REMOVED: Final = 0.33
+#: Next text: the fewest threads that the user answered in, and the largest share of comments removed.
+_LEAST_THREADS: Final = 2
+_REMOVED_SHARE: Final = 0.33
+#: A score beyond it is no number that the scripts can take.
 _MOST: Final = 1e300
 #: The highest number of characters of a post's text, and of a parent's text in P-Conv.
 _CONTENT: Final = 500
@@ -70,9 +74,9 @@ def ranked_replies(post: Post) -> list[Comment]:
 
 def score_target(post: Post) -> Comment | str:
     """Return the target of sentiment and impact, or why the post has none."""
-    if len(_authors(post)) < _AUTHORS:
+    if len(_authors(post)) < _LEAST_AUTHORS:
         return "few-authors"
-    if sum(1 for reply in post.replies if reply.text) < _REPLIES:
+    if sum(1 for reply in post.replies if reply.text) < _LEAST_REPLIES:
         return "few-replies"
     replies = ranked_replies(post)
     if not replies:
@@ -104,9 +108,9 @@ def text_target(post: Post) -> Comment | str:
         return "few-replies"
     if replies[-1].body in MARKERS:
         return "removed-target"
-    if _answered_threads(post) < _THREADS:
+    if _answered_threads(post) < _LEAST_THREADS:
         return "few-threads"
-    return "removed-thread" if _removed_share(post, replies[-1]) > _REMOVED else replies[-1]
+    return "removed-thread" if _removed_share(post, replies[-1]) > _REMOVED_SHARE else replies[-1]
 
 
 def own_text_target(post: Post) -> Comment | str:
@@ -295,7 +299,8 @@ def _text_request(setting: str, post: Post, name: str, other_user: tuple[Post, s
         shown_texts.append(example.body)
         leaks += _own_leaks(post, name, lender, lender_name) if other_user else []
     if setting == "P-Conv":
-        rest = [c for c in post.comments if c.number not in _below(post, target)]
+        below = _below(post, target)
+        rest = [c for c in post.comments if c.number not in below]
         whole = _stored(post, name, {c.number for c in rest})
         parts.append(("post", template.fill("post", setting, post=json.dumps(whole))))
         shown += rest
