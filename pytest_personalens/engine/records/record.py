@@ -220,7 +220,7 @@ class OtherRecords(NamedTuple):
     case: str
 
     def rows(self, scenario: BaseScenario) -> Iterator[Row]:
-        """Yield the answers in readable records; files are searched anew: a test may have just written one."""
+        """Yield the answers in readable records. Files are searched anew: a test may have written one."""
         folders = (str(Path(self.record_file).parents[1]), *record_folders(self.root))
         for file in (
             file for folder in dict.fromkeys(folders) for file in sorted(Path(folder).glob("*/*.json"))
