@@ -124,9 +124,6 @@ def make_base(folder: Path, run: Runs) -> None:
     lines = (ROOT / "data" / "agreement" / "anchors.jsonl").read_text(encoding="utf-8").splitlines()
     (folder / "labels.jsonl").write_text("\n".join(lines[:3]) + "\n", encoding="utf-8")
     (folder / "anchors.jsonl").write_text("\n".join(lines[:5]) + "\n", encoding="utf-8")
-    columns = [f"{kind}_{score}" for kind in ("sd", "md") for score in ("tcr", "p", "nat", "coh")]
-    rows = [["name", *columns], ["theirs", "71", "2.4", "4", "4", "60", "2.2", "4", ""]]
-    (folder / "rows.csv").write_text("".join(",".join(row) + "\n" for row in rows), encoding="utf-8")
     messages = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "It is done."}]
     own = {"preferences": {"Train": {}}, "task": {"intent": "Go.", "goal": "A seat.", "domains": ["Train"]}}
     chats = [{"scenario": one, "messages": messages} for one in ("alarm-1-kit", "books-1-aino", own)]

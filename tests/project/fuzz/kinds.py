@@ -36,7 +36,6 @@ KINDS: Final[Mapping[str, tuple[Maker, int]]] = {
     "labels": (of_data.labels, 2),
     "dialogues": (of_data.dialogues, 2),
     "anchors": (of_data.anchors, 1),
-    "tables beside": (of_data.rows, 1),
     "records": (of_runs.record, 2),
     "baselines": (of_runs.baseline, 2),
     "results": (of_runs.results, 2),

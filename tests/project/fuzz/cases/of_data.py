@@ -148,17 +148,6 @@ def dialogues(setup: Setup) -> Case:
     return Case(f"{name}: {spoilt.what}", arguments)
 
 
-def rows(setup: Setup) -> Case:
-    """A table of somebody else's figures, beside those of a run."""
-    setup.take("rows.csv")
-    setup.take(setup.of_like("results.json"))
-    name, spoilt = _spoilt(setup, "rows.csv")
-    passes = never if spoilt.useless else lambda text: "Table 3" in text
-    return Case(
-        f"{name}: {spoilt.what}", ("results.json", "--table=3", "--beside=rows.csv"), "report", passes=passes
-    )
-
-
 def anchors(setup: Setup) -> Case:
     """Anchors of one's own, which a judge was adopted with that reads otherwise now."""
     setup.take("anchors.jsonl")

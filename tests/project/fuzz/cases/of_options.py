@@ -198,7 +198,7 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "sample-size": ((), "level power tests"),
 }  # fmt: skip
 _OWN_VALUES: Final[dict[str, tuple[str, ...]]] = {
-    "table": ("3", "4", "8", "10", "12", "13"), "figure": ("4", "5"), "beside": ("rows.csv",), "words": ("2000",), "count": ("1", "2"),
+    "table": ("3", "4", "8", "10", "12", "13"), "figure": ("4", "5"), "words": ("2000",), "count": ("1", "2"),
     "annotators": ("ann", "ann,bo"), "write": ("other.jsonl",), "level": ("0.05",), "power": ("0.8",), "tests": ("2",),
     "protocol": ("paper",), "official-bugs": ("mend", "pairs,score"), "user-agent": ("state",),
 }  # fmt: skip
@@ -209,7 +209,7 @@ def command(setup: Setup) -> Case:
     rng = setup.rng
     name = rng.choice(sorted(set(_COMMANDS) - ({"sample-size"} if rng.random() < 0.7 else set())))
     repository(setup)
-    for file in ("labels.jsonl", "rows.csv", "chats.jsonl"):
+    for file in ("labels.jsonl", "chats.jsonl"):
         setup.take(file)
     for number in (1, 2):
         setup.take(setup.of_like(f"shard-{number}.json"))

@@ -51,7 +51,7 @@ PATH_LIKE: Final = (
     ".", "..", "../elsewhere/notes.txt", "../elsewhere", "~", "~/notes.txt", "~nobody-at-all/x", "device-null", "device-full", "/dev/null/x", "/proc/nowhere/x.json", "-",
     "conftest.py", "conftest.py/x", "theirs.json", "theirs.md", "theirs.html", "theirs.csv", "link-to-theirs", "loop", "loop/x", "folder", "folder/", "folder/x.json",
     "new/folder/x.json", "baseline.json", "results.json", "test_bot.py", "users.txt", "own", "own/dataset.toml", "official", "prompts", "prompts/user.txt", "x" * 300,
-    "a\nb", "é/☃.json", "shard-1.json", "labels.jsonl", "rows.csv", "anchors.jsonl", "adopted.json", "./results.json", "folder/../results.json", "pytest.ini", ".git", "__personalens__",
+    "a\nb", "é/☃.json", "shard-1.json", "labels.jsonl", "anchors.jsonl", "adopted.json", "./results.json", "folder/../results.json", "pytest.ini", ".git", "__personalens__",
 )  # fmt: skip
 
 
