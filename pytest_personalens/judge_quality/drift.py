@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pydantic import ConfigDict, Field, model_validator
 
-from pytest_personalens.core.errors import BudgetSpent, DataError, NotJudged, PersonalensError
+from pytest_personalens.core.errors import BudgetSpent, NotJudged, PersonalensError
 from pytest_personalens.core.files.jsonfile import read_versioned, to_json
 from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.judging.evaluation import read_dialogue
@@ -72,18 +72,12 @@ class AdoptedJudge(Frozen):
 
 
 def read_adopted(path: Path) -> AdoptedJudge:
-    if not path.exists():
-        raise DataError(
-            path,
-            "cannot be read: No such file or directory; write it with --personalens-adopt-judge",
-            code="PL201",
-        )
     return read_versioned(
         path,
         AdoptedJudge,
         SCHEMA,
         what="a baseline of --personalens-adopt-judge",
-        advice="restore it, or adopt the judge again",
+        advice="restore it, or write it with --personalens-adopt-judge",
     )
 
 

@@ -160,7 +160,7 @@ def test_a_name_that_is_no_utf8(repo: Repository, layout: str) -> None:
     [
         *("--personalens-data={}", "--personalens-report={}.json", "--personalens-report={}.html"),
         *("--personalens-baseline={}", "-opersonalens_prompts={}", "-opersonalens_users=file:{}"),
-        "-opersonalens_anchors={}",
+        *("-opersonalens_anchors={}", "--personalens-check-judge={}", "-opersonalens_dialogues={}"),
     ],
 )
 @pytest.mark.parametrize("path", ["a" * 300, "~nobody_at_all/x", "/dev/null/x"])

@@ -42,7 +42,9 @@ def environment(setup: Setup) -> Case:
         variables["PYTEST_ADDOPTS"] = shlex.quote(option)
     if any(name.startswith(("GITHUB", "GITLAB", "CI")) for name in variables) or rng.random() < 0.3:
         words.append(rng.choice(_REPORTS))
-        variables.setdefault("GITHUB_STEP_SUMMARY", rng.choice(("summary.md", "")))
+        summary = variables.setdefault("GITHUB_STEP_SUMMARY", rng.choice(("summary.md", "")))
+        if "\0" not in summary and (setup.repo / summary).is_file():  # the runner's own file, to be added to
+            variables["GITHUB_STEP_SUMMARY"] = "summary.md"
     if any(name.startswith(("OPENAI", "AWS", "SSL", "http", "NO_P")) for name in variables):
         words += [rng.choice(_MODELS), "--personalens-record=live"]
         variables.setdefault("OPENAI_API_KEY", "k")
