@@ -72,7 +72,7 @@ def official(setup: Setup) -> Case:
 def prompts(setup: Setup) -> Case:
     """A template of one's own, for a user and a judge played by a model."""
     setup.take("prompts")
-    names = sorted(path.name for path in (setup.repo / "prompts").iterdir())
+    names = sorted(path.name for path in (setup.repo / "prompts").glob("*.txt"))
     name, spoilt = _spoilt(setup, *(f"prompts/{name}" for name in names))
     if setup.mutates and setup.rng.random() < 0.1:
         (setup.repo / name).rename(
