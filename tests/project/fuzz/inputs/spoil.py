@@ -51,7 +51,10 @@ def _spoil_data(path: Path, rng: Random) -> Spoilt:
         lines[number] = _json(tree, rng)
         path.write_text("\n".join(lines) + "\n", encoding="utf-8", errors="surrogatepass")
     else:
-        tree, what = changed(json.loads(text), rng)
+        try:
+            tree, what = changed(json.loads(text), rng)
+        except json.JSONDecodeError:  # an export of several documents, one after another
+            return _spoil_text(path, rng)
         path.write_text(_json(tree, rng), encoding="utf-8", errors="surrogatepass")
     return Spoilt(what)
 
