@@ -233,12 +233,18 @@ NOT_ONE = "not a baseline of --personalens-adopt-judge of this version: its sche
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (None, "cannot be read: No such file or directory; restore it, or write it with --personalens-adopt-judge"),
+        (
+            None,
+            "cannot be read: No such file or directory; restore it, or write it with --personalens-adopt-judge",
+        ),
         (b"", "not valid JSON (*); restore it, or write it with --personalens-adopt-judge"),
         (b'{"schema": "personalens-judge/1", "ver', "not valid JSON (*"),
         (b"[]", f"{NOT_ONE} 'None', not 'personalens-judge/1'*"),
         (b'{"schema": "personalens-results/2"}', f"{NOT_ONE} 'personalens-results/2'*"),
-        (b'{"schema": "personalens-judge/1"}', "judge: field required; restore it, or write it with --personalens-adopt-judge"),
+        (
+            b'{"schema": "personalens-judge/1"}',
+            "judge: field required; restore it, or write it with --personalens-adopt-judge",
+        ),
         (b"\xff\xfe", "not valid JSON (*"),
     ],
 )
