@@ -6,7 +6,6 @@ import json
 import math
 import random
 import re
-import shutil
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -20,6 +19,7 @@ from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.quality import Corpus, Quality, assess, read_corpus
 from pytest_personalens.datasets.quality import measures as d
 from pytest_personalens.datasets.quality.measures import MARGINALS, regions
+from tests.support.datasets.folders import copy_data
 from tests.support.datasets.official_tree import write_user
 from tests.support.processes.commands import check_dataset as main
 from tests.support.repository import ROOT
@@ -153,9 +153,7 @@ def test_embedded_names_and_ids_are_unique() -> None:
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
     """A copy of the embedded data with two people, whose summaries stand in their profiles."""
-    root = tmp_path / "data"
-    shutil.copytree(ROOT / "data", root, ignore=shutil.ignore_patterns("profiles", "histories", "agreement"))
-    (root / "profiles").mkdir()
+    root = copy_data(tmp_path / "data")
     whole = EmbeddedDataset()
     for name in ("amara", "kenji"):
         text = (ROOT / "data" / "profiles" / f"{name}.toml").read_text(encoding="utf-8")
