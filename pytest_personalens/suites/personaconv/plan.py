@@ -121,12 +121,16 @@ class Plan:
         if reason:
             self.left_out[kind].append(ExcludedPost(post.user, self.numbers[place][1], reason))
         else:
-            self._places[ref[:2]] = place
-            self.of_user[post.user].append(ref)
-            self.items[kind].append(ref)
+            self.add_item(ref, place)
+
+    def add_item(self, ref: ScenarioRef, place: int) -> None:
+        """Add the item of the post, or of the row of a prompt file, in that place."""
+        self._places[ref[:2]] = place
+        self.of_user.setdefault(ref.user, []).append(ref)
+        self.items[ref.kind].append(ref)
 
     def place(self, ref: ScenarioRef) -> int:
-        """Return the place of an item's post in the file. Raise KeyError for an item that is not in it."""
+        """Return the place of an item's post or row. Raise KeyError for an item that is not in it."""
         return self._places[ref[:2]]
 
 
@@ -142,6 +146,13 @@ class Protocol(ABC):
     ) -> None:
         self._index, self._settings, self._history, self._seed = index, settings, history, seed
         self.plan = Plan(kinds, index.posts)
+
+    def load(
+        self, ref: ScenarioRef, place: int
+    ) -> tuple[str | float, dict[str, Request], dict[str, dict[str, str]]]:
+        """Return the truth with both results of `requests`. Raise `DataError` for a file that has changed."""
+        post = self._index.read(self._index.posts[place])
+        return self.truth(ref, post), *self.requests(ref, post)
 
     @abstractmethod
     def truth(self, ref: ScenarioRef, post: Post) -> str | float:
