@@ -129,6 +129,7 @@ def test_the_figures_of_the_paper_are_those_that_were_taken_from_it() -> None:
         (["ours.json", "--kind", "all"], "--kind: it is of --figure 4 and --figure 5; give one of them too"),
         (["ours.json", "--table", "3", "--figure", "4"], "--table, --figure: give one of them"),
         (["ours.json", "--table", "8"], "--table 8: not made of a run's results: personalens check-dataset DATA --table 8"),
+        (["ours.json", "--table", "6"], "--table 6: not made of a run's results: personalens check-dataset DATA --table 6"),
         (["ours.json", "--table", "5"], "--table 5: not made of a run's results: personalens agreement LABELS.jsonl"),
         (["ours.json", "--table", "2"], "--table 2: expected 3, 4, 10, 12 or 13;"),
         (["ours.json", "--figure", "3"], "--figure 3: expected 4 or 5;"),
