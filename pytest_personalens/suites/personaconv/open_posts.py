@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.core.scenario import ScenarioRef
-    from pytest_personalens.suites.personaconv.plan import ExcludedPost, Protocol
+    from pytest_personalens.suites.personaconv.predictions import ExcludedPost, Protocol
 
 #: The rules of each protocol.
 PROTOCOLS: Final[dict[str, type[Protocol]]] = {"fixed": FixedProtocol, "official": OfficialProtocol}

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.files.json_stream import CHANGED, read_at, read_object
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.suites.personaconv.plan import ExcludedPost, Plan
 from pytest_personalens.suites.personaconv.posts import text_field
-from pytest_personalens.suites.personaconv.predictions import UNKNOWN_DOMAIN, Request, digest_of, stratum_of
+from pytest_personalens.suites.personaconv.predictions import (
+    UNKNOWN_DOMAIN,
+    ExcludedPost,
+    Plan,
+    Request,
+    digest_of,
+    stratum_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,20 +45,25 @@ class PromptFiles:
 
     Each file has one kind and one setting, which its name gives unless it is the only file. Rows of scores
     are paired by their targets, and rows of next text by line, user and label. Raise `DataError` for a file
-    that is no prompt file or if no row makes an item, and `SpecError` for a setting without a file.
+    that is no prompt file, for two files of one kind and setting, or if no row makes an item, and `SpecError`
+    for a setting without a file.
     """
 
     def __init__(
         self, files: Sequence[Path], name: str, *, kinds: Sequence[str], settings: Sequence[str]
     ) -> None:
-        read = [_File(path) for path in files]
-        if len(read) == 1:
-            read[0].setting = settings[0]
-        self.digest = hashlib.sha256("".join(file.digest for file in read).encode()).hexdigest()
-        self.plan = Plan([kind for kind in kinds if any(file.kind == kind for file in read)], ())
+        read: dict[tuple[str, str], _File] = {}
+        for path in files:
+            file = _File(path, settings[0] if len(files) == 1 else "")
+            first = read.setdefault((file.kind, file.setting), file)
+            if first is not file:
+                same = f"holds prompts of {file.kind} in {file.setting}, as {first.path} does"
+                raise DataError(path, f"{same}; leave one out, or join their rows in one file", code="PL203")
+        self.digest = hashlib.sha256("".join(file.digest for file in read.values()).encode()).hexdigest()
+        self.plan = Plan([kind for kind in kinds if any(kind in key for key in read)], ())
         self._name, self._settings, self._items = name, settings, list[dict[str, _Row]]()
         for kind in self.plan.items:
-            self._pair(kind, {file.setting: file for file in read if file.kind == kind})
+            self._pair(kind, {file.setting: file for file in read.values() if file.kind == kind})
         if not self._items:
             raise DataError(name, f"no row makes an item: {self.plan.excluded_text}")
 
@@ -97,9 +108,9 @@ class PromptFiles:
 class _File:
     """The rows of a file, of one kind and setting, by the key that pairs them with those of other files."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, setting: str = "") -> None:
+        self.path, self.left_out = path, list[ExcludedPost]()
         self.rows: dict[tuple[object, ...], _Row] = {}
-        self.left_out: list[ExcludedPost] = []
         digest, end = hashlib.sha256(), 0
         try:
             with path.open("rb") as file:
@@ -115,7 +126,7 @@ class _File:
             several = f"rows of {' and '.join(kinds)}; put each kind into a file of its own"
             raise DataError(path, several if kinds else "no row that the official prompt makers would write")
         self.kind, self.digest = kinds[0], digest.hexdigest()
-        self.setting = next(setting for word, setting in _NAMED if word in path.name.lower())
+        self.setting = setting or next(named for word, named in _NAMED if word in path.name.lower())
 
     def _add(self, row: _Row | None) -> str:
         """Add a row, or return why it gives no item."""

@@ -14,8 +14,7 @@ from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.suites.personaconv import index
 from pytest_personalens.suites.personaconv.index import index_post
 from pytest_personalens.suites.personaconv.open_posts import open_posts
-from pytest_personalens.suites.personaconv.plan import IndexedPost
-from pytest_personalens.suites.personaconv.posts import StoredPost
+from pytest_personalens.suites.personaconv.posts import IndexedPost, StoredPost
 from pytest_personalens.suites.personaconv.predictions import KINDS, Kind, ProtocolName
 from tests.suites.personaconv.trees import Posts, comment, json_lines, people, post, raw, talk, written
 from tests.support.repository import run_at_once
@@ -314,7 +313,10 @@ def test_prompt_files_that_cannot_be_used(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no row that the official prompt makers would write"):
         open_posts(path, protocol="official")
     json_lines(tmp_path, "With.jsonl", text_row("a"))
-    json_lines(tmp_path, "Rand.jsonl", text_row("a"))
+    other = json_lines(tmp_path, "With2.jsonl", text_row("b"))
+    with pytest.raises(DataError, match=r"With2\.jsonl: holds prompts of next-text in P-Conv, as .*With\.j"):
+        open_posts(tmp_path, protocol="official")
+    other.rename(tmp_path / "Rand.jsonl")
     with pytest.raises(SpecError, match="the official NP-Conv of next text is of other posts"):
         open_posts(tmp_path, protocol="official", settings=("P-Conv", "NP-Conv"))
     written(tmp_path, people())
