@@ -42,10 +42,20 @@ class CountingJudge:
 
 @pytest.fixture
 def text(scenario: Scenario) -> str:
-    """The record of a short dialogue with hostile words."""
+    """The record of a short dialogue with hostile words and a tool call."""
+    call = {"id": "1", "type": "function", "function": {"name": "book", "arguments": '{"people": 2}'}}
+    acts = [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "ok"},
+    ]
     tape = Tape(TapeRules(writes=True))
     user, judge = UserOnTape(ScriptedUser(*TURNS), tape), JudgeOnTape(CountingJudge(), tape)
-    evaluation = evaluate(scenario, lambda m: f"reply {len(m)} {HOSTILE}", user, judge)
+    evaluation = evaluate(
+        scenario,
+        lambda m: [*acts, {"role": "assistant", "content": f"reply {len(m)} {HOSTILE}"}],
+        user,
+        judge,
+    )
     return record_of(evaluation, scenario, scenario.id, tape.rows).text
 
 
