@@ -71,12 +71,8 @@ _TABLES: Final = {
 }
 #: Tables that cannot be made from the results of a run, and the command that makes each.
 _ELSEWHERE: Final = {
-    1: "check-dataset DATA --details",
     5: "agreement LABELS.jsonl",
-    6: "check-dataset DATA --details",
-    7: "check-dataset DATA --details",
-    8: "check-dataset DATA --table 8",
-    9: "check-dataset DATA --table 9",
+    **{number: f"check-dataset DATA --table {number}" for number in (1, 6, 7, 8, 9)},
 }
 _STATUS: Final = {"passed": "passed", "low": "below a threshold", "uncounted": "not scored"}
 

@@ -1,24 +1,21 @@
-"""The embedded and the official data: what they hold, and one clear line for what is wrong with them."""
+"""The embedded data: what they hold, their versions, and the files of the package that are made of them."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 import tomllib
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
-from pytest_personalens.datasets import OFFICIAL_SAMPLES, EmbeddedDataset, OfficialDataset, open_dataset
+from pytest_personalens.datasets import EmbeddedDataset, open_dataset
 from tests.datasets.conftest import Every
 from tests.support.datasets.folders import copy_data
 from tests.support.datasets.make_data import PACKAGED, packaged_files
-from tests.support.datasets.official_tree import official_task, write_user
 from tests.support.repository import ROOT
 
 EMBEDDED = EmbeddedDataset()
@@ -137,125 +134,12 @@ def test_damaged_data_of_the_package_are_one_line(
         dataset.load(ref)
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new", "told"),
-    [
-        ("profiles/amara.toml", 'gender = "Female"\n', "", "demographics.gender: field required"),
-        ("profiles/amara.toml", 'gender = "Female"', 'gender = "F"', "demographics.gender"),
-        ("profiles/amara.toml", '"Alarm Time Preference" = "4:30 AM"\n', "", "domains.Alarm.Alarm Time Preference: the field is missing"),
-        ("profiles/amara.toml", '"4:30 AM"', '"4:31 AM"', "'4:31 AM' is not one of: 4:30 AM"),
-        ("profiles/amara.toml", '["comedy", "romance"]', '"comedy"', "expected a list of texts"),
-        ("profiles/amara.toml", "[domains.Movies]", "[domains.Opera]", "unknown domain 'Opera'; known: Alarm"),
-        ("profiles/amara.toml", "[routine]", "[routine", "not valid TOML"),
-        ("domains/alarm.toml", '"Alarm Sound Preference", ', '"Alarm Colour", ', "no preference type 'Alarm Colour'"),
-        ("domains/alarm.toml", "number = 1\n", "", "tasks.1.number: field required"),
-        ("domains/alarm.toml", "number = 2\n", "number = 1\n", "tasks.1.number: expected 2: tasks are numbered 1, 2, 3"),
-        ("domains/alarm.toml", 'kind = "categorical"', 'kind = "open"', "preferences.Alarm Time Preference.values: an open type has no list"),
-        ("multi.toml", 'domains = ["Movies", "Restaurants"]', 'domains = ["Movies", "Opera"]', "unknown domain 'Opera'"),
-        ("multi.toml", 'domains = ["Movies", "Restaurants"]', 'domains = ["Movies", "Movies"]', "tasks.1.domains: a domain stands there twice"),
-        ("dataset.toml", "version = ", "version = 2 # ", "version: expected a text, such as version ="),
-        ("dataset.toml", 'name = "embedded"', "", "name: expected a text, such as name ="),
-        ("profiles/amara.toml", '["comedy", "romance"]', '["comedy", "comedy"]', "a value stands there twice"),
-        ("profiles/amara.toml", 'free = ["', 'free = ["Someday", "', "routine.free.1: expected 'Monday', 'Tuesday'"),
-    ],
-)  # fmt: skip
-def test_a_broken_file_gets_one_line_with_file_and_field(
-    copy: Path, file: str, old: str, new: str, told: str
-) -> None:
-    path = copy / file
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(DataError) as caught:
-        dataset = EmbeddedDataset(copy)
-        dataset.refs("amara")
-    assert str(caught.value).startswith(f"{path}: ")
-    assert told in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
 def test_a_folder_in_the_embedded_layout_is_a_dataset(copy: Path) -> None:
     path = copy / "dataset.toml"
     path.write_text('name = "ours"\nversion = "7"\n', encoding="utf-8")
     dataset = open_dataset(str(copy))
     ref = dataset.refs("amara")[0]
     assert (dataset.name, dataset.load(ref).dataset) == ("ours", "ours 7")
-
-
-def test_the_official_sample_has_its_scenarios(official: Path) -> None:
-    dataset = open_dataset(str(official))
-    refs = [ref for user in OFFICIAL_SAMPLES["official-30"] for ref in dataset.refs(user)]
-    assert sum(ref.kind == "single" for ref in refs) == 1930
-    assert sum(ref.kind == "multi" for ref in refs) == 486
-    assert len({ref.id for ref in refs}) == 2416
-
-
-def test_the_official_irregularities_are_read(official: Path) -> None:
-    dataset = open_dataset(str(official / "data"))
-    for user in ("user874", "user205", "user7"):
-        for ref in dataset.refs(user):
-            scenario = dataset.load(ref)
-            assert "user_id" not in scenario.demographics
-            assert all(name in scenario.preferences[domain] for domain, name in scenario.task.relevant)
-    books = next(ref for ref in dataset.refs("user7") if ref.task == "books-1")
-    assert ("Books", "Favourite Authors") in dataset.load(books).task.relevant, "the task spells it Favorite"
-
-
-def test_official_summaries_are_kept_byte_for_byte(official: Path) -> None:
-    dataset = open_dataset(str(official))
-    raw = json.loads((official / "data/profile/user7/profile.json").read_bytes())
-    ref = next(ref for ref in dataset.refs("user7") if ref.task == "movies-1")
-    assert dataset.load(ref).summaries["Movies"] == raw["interactions"]["Movies"]
-
-
-ODD_SITUATION = {
-    "Location": "[City]", "Device": "[Laptop]", "Time of Day": "late", "Day of the Week": "Friday or Saturday", "Environment": "Quiet",
-}  # fmt: skip
-TYPES = ["Favorite Seats", "Preferred Genres (Movies)"]
-TASK = official_task("SD-Rental Cars-task-1", ["Rental Cars"], TYPES, situation=ODD_SITUATION)
-PROFILE = {
-    "affinities": {"Rental Cars": {"Favourite Seats": [], "Price": "low"}},
-    "demographics": {"user_id": "user3", "age": "N/A"},
-    "interests": {"Buses**": 0},
-    "interactions": {"Rental Cars": "Here is a summary."},
-}
-
-
-def official_like(root: Path, task: dict[str, Any], profile: dict[str, Any]) -> OfficialDataset:
-    write_user(root / "profile", "user3", profile=profile, tasks={"Task 1": task}, tasks_md={})
-    return OfficialDataset(root)
-
-
-def test_irregular_values_in_the_official_layout(tmp_path: Path) -> None:
-    dataset = official_like(tmp_path, TASK, PROFILE)
-    scenario = dataset.load(dataset.refs("user3")[0])
-    assert scenario.id == "rental-cars-1-user3"
-    assert scenario.preferences == {"Rental Cars": {"Favourite Seats": (), "Price": ("low",)}}
-    assert scenario.task.relevant == (("Rental Cars", "Favourite Seats"),)
-    assert scenario.situation.day_of_week == "Friday or Saturday"
-
-
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"Relevant Domains": ["Opera"]}, "tasks.json: Task 1: Relevant Domains: unknown domain 'Opera'"),
-        ({"Task Goal": None}, "tasks.json: SD-Rental Cars-task-1: Task Goal: the field is missing"),
-        ({"task_id": "first"}, "expected 'SD-<domain>-task-<n>'"),
-        ({"situations": {}}, "situations.Location: the field is missing"),
-    ],
-)
-def test_a_broken_official_file_gets_one_line(tmp_path: Path, change: dict[str, Any], told: str) -> None:
-    dataset = official_like(tmp_path, {**TASK, **change}, PROFILE)
-    with pytest.raises(DataError) as caught:
-        dataset.load(dataset.refs("user3")[0])
-    assert told in str(caught.value)
-
-
-@pytest.mark.parametrize("missing", ["demographics", "affinities", "interactions"])
-def test_a_profile_with_a_missing_field(tmp_path: Path, missing: str) -> None:
-    dataset = official_like(tmp_path, TASK, {k: v for k, v in PROFILE.items() if k != missing})
-    with pytest.raises(DataError, match=rf"profile\.json: {missing}: the field is missing"):
-        dataset.load(dataset.refs("user3")[0])
 
 
 def test_a_path_that_is_no_data(tmp_path: Path) -> None:
@@ -265,9 +149,6 @@ def test_a_path_that_is_no_data(tmp_path: Path) -> None:
         open_dataset(str(tmp_path / "nowhere"))
 
 
-def test_a_user_cannot_name_a_path(tmp_path: Path) -> None:
-    dataset = official_like(tmp_path, TASK, PROFILE)
-    with pytest.raises(DataError, match="no such user"):
-        dataset.refs("../profile/user3")
+def test_a_user_cannot_name_a_path() -> None:
     with pytest.raises(DataError, match="no such user"):
         EMBEDDED.load(ScenarioRef("../domains/alarm", "alarm-1", "single", ("Alarm",)))

@@ -141,42 +141,6 @@ def test_a_folder_is_run_and_checked(empty_repo: Repository) -> None:
     assert checked.ret == 0
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new", "told"),
-    [
-        ("domains/pharmacy", '"Pharmacy"', '"Multi"', "domains/pharmacy.toml: name: 'Multi' is a kind of task; give the domain another name"),
-        ("domains/tool-library", '"Tool Library"', '"pharmacy"', "domains/tool-library.toml: name: 'pharmacy' and 'Pharmacy' share the slug"),
-        ("domains/pharmacy", '"Pharmacy"', '"Chemist"', "domains/pharmacy.toml: name: the domain 'Chemist' belongs in the file chemist.toml"),
-        ("domains/pharmacy", '"Hand-Over", "Usual Brand"]', '"Colour"]', "domains/pharmacy.toml: tasks.1.relevant: no preference type 'Colour' in this domain"),
-        ("domains/pharmacy", '"Hand-Over", "Usual Brand"]', '"Hand-Over", "Hand-Over"]', "domains/pharmacy.toml: tasks.1.relevant: 'Hand-Over' stands there twice"),
-        ("domains/pharmacy", "You want to have your tablets refilled.", " ", "domains/pharmacy.toml: tasks.1.intent: expected a text that is not empty"),
-        ("domains/pharmacy", '"The refill is ordered; how long', '"" # ', "domains/pharmacy.toml: tasks.1.goal: expected a text that is not empty"),
-        ("domains/pharmacy", '["brand", "maker"]', '"brand"', "domains/pharmacy.toml: preferences.Usual Brand.ask: expected a list, not 'brand'"),
-        ("domains/pharmacy", '"Smartphone", "Laptop"', '"Kiosk"', "domains/pharmacy.toml: tasks.1.devices.1: expected 'Smartphone', 'Laptop'"),
-        ("multi", '"Tool Library"]', '"Opera"]', "multi.toml: tasks.1.domains: unknown domain 'Opera'; known: Pharmacy, Tool Library"),
-        ("profiles/orla", "[domains.Pharmacy]", "[domains.Opera]", "profiles/orla.toml: domains.Opera: unknown domain 'Opera'; known: Pharmacy, Tool"),
-        ("profiles/orla", 'summary = "Orla Quinn wanted', 'summary = "" # ', "profiles/orla.toml: domains.Pharmacy.summary: expected one text"),
-        ("profiles/orla", 'devices = ["Smartphone", "Laptop"]', 'devices = ["Kiosk"]', "profiles/orla.toml: routine.devices.1: expected 'Smartphone'"),
-        ("profiles/orla", 'noisy = ["work"]', 'noisy = ["loud"]', "profiles/orla.toml: routine.noisy.1: expected 'home', 'work'"),
-    ],
-)  # fmt: skip
-def test_a_mistake_ends_the_run_and_is_found(
-    empty_repo: Repository, file: str, old: str, new: str, told: str
-) -> None:
-    path = write_own_domains(empty_repo.path / "own") / f"{file}.toml"
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
-    empty_repo.write(conftest=BOT)
-    assert_usage_error(
-        empty_repo.inline("--personalens-sample=9", "--personalens-data=own"),
-        f"ERROR: personalens: */{told.replace('[', '[[]')}*",
-    )
-    checked = empty_repo.command("check-dataset", "own", "--all")
-    assert checked.ret == 1
-    checked.stdout.fnmatch_lines(["errands 1: unreadable: *", f"*/{told.replace('[', '[[]')}*"])
-
-
 def test_what_the_hook_offers_is_checked_by_name(empty_repo: Repository) -> None:
     empty_repo.write(conftest=HOOK)
     checked = empty_repo.command("check-dataset", "support")
@@ -218,37 +182,14 @@ def test_a_situation_may_be_absent_in_whole_or_in_part(
     assert "unknown" not in told
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [
-        ('KIND = ("Billing",), "single"', 'KIND = ("Billing",), "both"', "refs('acme'): the kind of a scenario is 'single' or 'multi', not 'both'"),
-        ('KIND = ("Billing",)', 'KIND = ("Refunds",)', "refs('acme'): domains of billing-1: 'Billing' is not among domains(): Refunds"),
-        ('KIND = ("Billing",)', 'KIND = ("Billing", "billing")', "domains(): 'billing' and 'Billing' share the slug 'billing'"),
-        ('KIND = ("Billing",)', 'KIND = "Billing"', "domains(): expected a list of texts, not 'Billing'"),
-        ('intent="You want the invoice."', 'intent=" "', "load('acme', 'billing-1'): the task's intent is empty"),
-        ('relevant=(("Billing"', 'relevant=(("Refunds"', "load('acme', 'billing-1'): the task's relevant preference 'Invoice Format' is not among"),
-    ],
-)  # fmt: skip
-def test_a_mistake_of_the_hook_ends_the_run_and_is_found(
-    empty_repo: Repository, old: str, new: str, told: str
-) -> None:
-    assert old in HOOK
-    empty_repo.write(conftest=HOOK.replace(old, new))
-    assert_usage_error(
-        empty_repo.inline("--personalens-sample=1", "--personalens-data=support"),
-        f"ERROR: *dataset Support: {told}*",
-    )
+def test_a_mistake_of_the_hook_ends_the_run_and_is_found(empty_repo: Repository) -> None:
+    """Each mistake has a row in test_wrong_values.py."""
+    empty_repo.write(conftest=HOOK.replace('KIND = ("Billing",)', 'KIND = ("Refunds",)'))
+    told = "dataset Support: refs('acme'): domains of billing-1: 'Billing' is not among domains(): Refunds"
+    run = empty_repo.inline("--personalens-sample=1", "--personalens-data=support")
+    assert_usage_error(run, f"ERROR: *{told}*")
     checked = empty_repo.command("check-dataset", "support")
-    checked.stdout.fnmatch_lines([f"  dataset Support: {told}*"])
-    assert checked.ret == 1
-
-
-def test_no_summaries_are_found(empty_repo: Repository) -> None:
-    empty_repo.write(conftest=HOOK.replace('SUMMARIES = {"Billing": ', 'SUMMARIES = {} and {"Billing": '))
-    checked = empty_repo.command("check-dataset", "support")
-    checked.stdout.fnmatch_lines(
-        ["  dataset Support: load('acme', 'billing-1').summaries.Billing: the summary is missing"]
-    )
+    checked.stdout.fnmatch_lines([f"  {told}*"])
     assert checked.ret == 1
 
 

@@ -6,7 +6,6 @@ import json
 import math
 import random
 import re
-import shutil
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -20,9 +19,8 @@ from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.quality import Corpus, Quality, assess, read_corpus
 from pytest_personalens.datasets.quality import measures as d
 from pytest_personalens.datasets.quality.measures import MARGINALS, regions
-from tests.support.datasets.official_tree import write_user
+from tests.support.datasets.folders import copy_data
 from tests.support.processes.commands import check_dataset as main
-from tests.support.repository import ROOT
 
 TEXTS = [
     "the cat sat on the mat and looked at the other cat",
@@ -152,44 +150,26 @@ def test_embedded_names_and_ids_are_unique() -> None:
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    """A copy of the embedded data with two people, whose summaries stand in their profiles."""
-    root = tmp_path / "data"
-    shutil.copytree(ROOT / "data", root, ignore=shutil.ignore_patterns("profiles", "histories", "agreement"))
-    (root / "profiles").mkdir()
-    whole = EmbeddedDataset()
-    for name in ("amara", "kenji"):
-        text = (ROOT / "data" / "profiles" / f"{name}.toml").read_text(encoding="utf-8")
-        for domain in whole.files.profile(name).domains:
-            head = next(h for h in (f"[domains.{domain}]\n", f'[domains."{domain}"]\n') if h in text)
-            text = text.replace(head, f'{head}summary = """{whole.files.summary(name, domain)}"""\n')
-        (root / "profiles" / f"{name}.toml").write_text(text, encoding="utf-8")
-    return root
+    """A copy of the embedded data with two people."""
+    return copy_data(tmp_path / "data", "amara", "kenji")
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new", "rule", "field", "message"),
-    [
-        ("profiles/kenji.toml", 'age = "', 'age = "very ', "unreadable", "demographics.age", "expected '18-24'"),
-        ("domains/movies.toml", '"back row" = ', '"last row" = ', "unreadable", "preferences.Seat Type Preference.synonyms", "no value 'last row' in 'values'"),
-        ("domains/movies.toml", '"back row" = [', '"front row" = [', "unreadable", "", "not valid TOML"),
-        ("domains/restaurants.toml", "You want to get a table", "You want to get a Japanese table", "leak", "tasks.1.intent", "it says 'Japanese', a value of the relevant 'Cuisine Preference'"),
-        ("domains/services.toml", '"a dripping tap"', '"the one"', "facts", "tasks.2.facts.job", "no reply can show 'the one'"),
-        ("multi.toml", 'Restaurants = ["Cuisine Preference", "Dietary Restrictions"] }', 'Restaurants = ["Cuisine"] }', "unreadable", "tasks.1.relevant.Restaurants", "no preference type 'Cuisine' in Restaurants"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_found_with_file_and_field(
-    small: Path, file: str, old: str, new: str, rule: str, field: str, message: str
-) -> None:
-    path = small / file
+def spoil(root: Path, name: str, old: str, new: str) -> str:
+    path = root / "domains" / name
     source = path.read_text(encoding="utf-8")
     assert old in source
     path.write_text(source.replace(old, new, 1), encoding="utf-8")
-    told = [
-        f.message
-        for f in read_corpus(str(small)).found
-        if (f.rule, Path(f.file), f.field) == (rule, path, field)
-    ]
-    assert any(message in each for each in told)
+    return str(path)
+
+
+def test_what_reads_well_and_is_wrong_is_found_with_file_and_field(small: Path) -> None:
+    leak = spoil(small, "restaurants.toml", "You want to get a table", "You want to get a Japanese table")
+    facts = spoil(small, "services.toml", '"a dripping tap"', '"the one"')
+    found = {(f.rule, f.file, f.field): f.message for f in read_corpus(str(small)).found}
+    assert found.keys() == {("leak", leak, "tasks.1.intent"), ("facts", facts, "tasks.2.facts.job")}
+    told = "it says 'Japanese', a value of the relevant 'Cuisine Preference'"
+    assert told in found["leak", leak, "tasks.1.intent"]
+    assert "no reply can show 'the one'" in found["facts", facts, "tasks.2.facts.job"]
 
 
 def test_the_official_data_reads_and_refers_to_types_that_no_domain_has(official: Path) -> None:
@@ -245,10 +225,7 @@ def test_the_command_prints_a_table_and_says_that_all_is_well(capsys: pytest.Cap
 def test_two_datasets_stand_side_by_side_and_findings_make_it_fail(
     small: Path, read_once: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = small / "domains" / "services.toml"
-    path.write_text(
-        path.read_text(encoding="utf-8").replace('"a dripping tap"', '"the one"'), encoding="utf-8"
-    )
+    path = spoil(small, "services.toml", '"a dripping tap"', '"the one"')
     assert main(["embedded", str(small), "--words", "1000", "--all"]) == 1
     out = capsys.readouterr().out
     assert re.search(r"^users +\d{3} +2 ", out, re.MULTILINE)
@@ -278,21 +255,3 @@ def test_errors_are_one_line(small: Path, capsys: pytest.CaptureFixture[str]) ->
     with pytest.raises(SystemExit):
         main(["embedded", "--words", "few"])
     assert "expected a whole number of at least 1000, found 'few'" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("file", "content", "message"),
-    [
-        ("profile.json", "[]", "expected a JSON object, found list"),
-        ("profile.json", '{"affinities": {"Books": {"Genre": 3}}, "interactions": {}, "demographics": {}, "interests": {}}', "affinities.Books.Genre: expected a list of texts"),
-        ("tasks.json", '{"Task 1": {"task_id": "SD-Books-task-1"}}', "Task 1: Relevant Domains: the field is missing"),
-        ("tasks.json", "{", "not valid JSON"),
-    ],
-)  # fmt: skip
-def test_broken_official_files_are_one_line(tmp_path: Path, file: str, content: str, message: str) -> None:
-    profile: dict[str, object] = {n: {} for n in ("affinities", "interactions", "demographics", "interests")}
-    user = write_user(tmp_path / "profile", "user1", profile=profile, tasks={}, tasks_md={})
-    (user / file).write_text(content, encoding="utf-8")
-    (found,) = [f for f in read_corpus(str(tmp_path)).found if f.rule == "unreadable"]
-    assert message in f"{found.field}: {found.message}"
-    assert found.file == str(user / file)

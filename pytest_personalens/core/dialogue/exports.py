@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -12,62 +11,18 @@ from typing import Any, Final, NamedTuple
 
 from pytest_personalens.core.dialogue.vendor_messages import Messages, plain_messages
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.jsonfile import JsonLine, read_text
-
-#: How files begin that hold no text, what they are, and what to do.
-_BINARY: Final = (
-    (b"PAR1", "a Parquet file", "duckdb -c \"COPY (FROM '{name}') TO '{stem}.jsonl'\""),
-    (b"\x1f\x8b", "compressed by gzip", "gunzip {name}"),
-    (b"\x28\xb5\x2f\xfd", "compressed by Zstandard", "unzstd {name}"),
-    (b"PK\x03\x04", "a zip archive", "unzip {name}"),
-)  # fmt: skip
-_NO_SPACE: Final = re.compile(r"\S")
-
-
-class Value(NamedTuple):
-    """A JSON value of a file; `where` is its line or its place in a list, `number` the same from 1."""
-
-    where: str
-    number: int
-    value: Any
-    problem: DataError | None = None
+from pytest_personalens.core.files.jsonfile import Value, read_json_values
 
 
 def read_values(file: Path) -> list[Value]:
-    """Return the values of a file of JSON, each on a line or over many, with the problems of bad lines.
+    """Return the values of an export, with the problems of bad lines.
 
-    The values of a list that is alone count as those of the file, if they are no messages. Raise `DataError`
-    for a file that cannot be read; of a format that holds no text it says what to run.
+    The values of a list that is alone count as those of the file, if they are no messages.
     """
-    _refuse_binary(file)
-    text, values, decoder = read_text(file), list[Value](), json.JSONDecoder()
-    end, line, last = 0, 1, text.rstrip().count("\n") + 1
-    while (found := _NO_SPACE.search(text, end)) is not None:
-        begin, value, problem = found.start(), None, None
-        line += text.count("\n", end, begin)
-        where = f"line {line}"
-        try:
-            value, end = decoder.raw_decode(text, begin)
-        except (ValueError, RecursionError) as error:
-            end = max(text.find("\n", begin), 0) or len(text)
-            problem = JsonLine(file, line, text[begin:end], last=line == last).problem(error)
-        values.append(Value(where, line, value, problem))
-        line += text.count("\n", begin, end)
+    values = read_json_values(file)
     if len(values) == 1 and _is_list_of_dialogues(listed := values[0].value):
         return [Value(f"dialogue {n}", n, value) for n, value in enumerate(listed, 1)]
     return values
-
-
-def _refuse_binary(file: Path) -> None:
-    begin = b""
-    with suppress(OSError, ValueError), file.open("rb") as opened:
-        begin = opened.read(4)
-    for magic, what, command in _BINARY:
-        if begin.startswith(magic):
-            if file.suffix == ".eval":
-                what, command = "an inspect log (a zip archive)", "inspect log dump {name} > {stem}.json"
-            run = command.format(name=file.name, stem=file.stem)
-            raise DataError(file, f"not valid JSON: it is {what}; run: {run}", code="PL205")
 
 
 def _is_list_of_dialogues(value: object) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import errno
 import json
+import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -18,6 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
 
+#: How files begin that hold no text, what they are, and what to do.
+_BINARY: Final = (
+    (b"PAR1", "a Parquet file", "duckdb -c \"COPY (FROM '{name}') TO '{stem}.jsonl'\""),
+    (b"\x1f\x8b", "compressed by gzip", "gunzip {name}"),
+    (b"\x28\xb5\x2f\xfd", "compressed by Zstandard", "unzstd {name}"),
+    (b"PK\x03\x04", "a zip archive", "unzip {name}"),
+)  # fmt: skip
+_NO_SPACE: Final = re.compile(r"\S")
 _SIDES: Final = ("user", "assistant")
 
 
@@ -243,3 +253,46 @@ def read_json_lines(file: Path) -> list[JsonLine]:
     # Not `splitlines`: a message may hold a line separator of Unicode, which ends no line of such a file.
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     return [JsonLine(file, number, line, last=number == lines[-1][0]) for number, line in lines]
+
+
+class Value(NamedTuple):
+    """A JSON value of a file; `where` is its line or its place in a list, `number` the same from 1."""
+
+    where: str
+    number: int
+    value: Any
+    problem: DataError | None = None
+
+
+def read_json_values(file: Path) -> list[Value]:
+    """Return the values of a file of JSON, each on a line or over many, with the problems of bad lines.
+
+    Raise `DataError` for a file that cannot be read; of a format that holds no text it says what to run.
+    """
+    _refuse_binary(file)
+    text, values, decoder = read_text(file), list[Value](), json.JSONDecoder()
+    end, line, last = 0, 1, text.rstrip().count("\n") + 1
+    while (found := _NO_SPACE.search(text, end)) is not None:
+        begin, value, problem = found.start(), None, None
+        line += text.count("\n", end, begin)
+        where = f"line {line}"
+        try:
+            value, end = decoder.raw_decode(text, begin)
+        except (ValueError, RecursionError) as error:
+            end = max(text.find("\n", begin), 0) or len(text)
+            problem = JsonLine(file, line, text[begin:end], last=line == last).problem(error)
+        values.append(Value(where, line, value, problem))
+        line += text.count("\n", begin, end)
+    return values
+
+
+def _refuse_binary(file: Path) -> None:
+    begin = b""
+    with suppress(OSError, ValueError), file.open("rb") as opened:
+        begin = opened.read(4)
+    for magic, what, command in _BINARY:
+        if begin.startswith(magic):
+            if file.suffix == ".eval":
+                what, command = "an inspect log (a zip archive)", "inspect log dump {name} > {stem}.json"
+            run = command.format(name=file.name, stem=file.stem)
+            raise DataError(file, f"not valid JSON: it is {what}; run: {run}", code="PL205")

@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.datasets.base import number
-from pytest_personalens.suites.personaconv.plan import Protocol
 from pytest_personalens.suites.personaconv.posts import NOBODY, finite, label_of, visible_text
-from pytest_personalens.suites.personaconv.predictions import KINDS, Request, lines, template_of
+from pytest_personalens.suites.personaconv.predictions import KINDS, Protocol, Request, lines, template_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from pytest_personalens.core.scenario import ScenarioRef
-    from pytest_personalens.suites.personaconv.plan import IndexedPost
-    from pytest_personalens.suites.personaconv.posts import Comment, Post
+    from pytest_personalens.suites.personaconv.posts import Comment, IndexedPost, Post
 
 #: The highest numbers of the user's earlier replies, and of comments of the thread, in a request.
 PAST: Final = 10

@@ -17,8 +17,14 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.destinations import cache_folder, write_cached
 from pytest_personalens.suites.personaconv import fixed_protocol as fixed
 from pytest_personalens.suites.personaconv import official_protocol as official
-from pytest_personalens.suites.personaconv.plan import Index, IndexedPost, IndexedTarget
-from pytest_personalens.suites.personaconv.posts import PostFile, label_of, read_post
+from pytest_personalens.suites.personaconv.posts import (
+    Index,
+    IndexedPost,
+    IndexedTarget,
+    PostFile,
+    label_of,
+    read_post,
+)
 from pytest_personalens.suites.personaconv.predictions import KINDS, digest_of
 
 if TYPE_CHECKING:

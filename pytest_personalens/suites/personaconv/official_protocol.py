@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.datasets.base import digest
-from pytest_personalens.suites.personaconv.plan import Protocol
 from pytest_personalens.suites.personaconv.posts import MARKERS, label_of, visible_text
-from pytest_personalens.suites.personaconv.predictions import Request, template_of
+from pytest_personalens.suites.personaconv.predictions import Protocol, Request, template_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Opens posts as a dataset, by file or folder, and checks which items they give and what is unreadable."""
+"""Opens posts or prompts as a dataset, by file or folder; checks which items posts give and what is wrong."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.suite import DataCheck, Finding
 from pytest_personalens.datasets.base import read_toml
 from pytest_personalens.datasets.embedded.packaged import packaged_file
@@ -17,12 +17,13 @@ from pytest_personalens.suites.personaconv.fixed_protocol import FixedProtocol
 from pytest_personalens.suites.personaconv.index import NO_POST, open_index
 from pytest_personalens.suites.personaconv.official_protocol import OfficialProtocol
 from pytest_personalens.suites.personaconv.predictions import KINDS, Prediction
+from pytest_personalens.suites.personaconv.prompt_files import PromptFiles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.core.scenario import ScenarioRef
-    from pytest_personalens.suites.personaconv.plan import ExcludedPost, Index, Protocol
+    from pytest_personalens.suites.personaconv.predictions import ExcludedPost, Protocol
 
 #: The rules of each protocol.
 PROTOCOLS: Final[dict[str, type[Protocol]]] = {"fixed": FixedProtocol, "official": OfficialProtocol}
@@ -31,6 +32,10 @@ _KEPT: Final = 1_000
 _HEAD: Final = 1 << 16
 #: A field that posts have, and profiles and tasks of other data have not.
 _POSTS: Final = re.compile(rb'"comments"\s*:')
+#: The beginning of the first row of a prompt file: one of its keys, and no list after it.
+_PROMPTS: Final = re.compile(
+    r'\s*\{\s*"(?:post_data_store|prediction_task|user|prompt|true_label|subreddit)"\s*:\s*[^\[\s]'
+)
 #: The first bytes of files with other content.
 _OTHER: Final = {
     b"PK\x03\x04": "is a ZIP archive, whatever its name says; unpack it, and give the file in it",
@@ -40,20 +45,21 @@ _OTHER: Final = {
     b"\xfe\xff": "is not UTF-8; save it as UTF-8",
 }
 _EXPECTED: Final = (
-    "give the file of posts (an object of author -> posts, or a list of posts), or a folder of them"
+    "give the file of posts (an object of author -> posts, or a list of posts), a prompt file, or a folder of"
+    " them"
 )
 
 
 class PostsDataset:
-    """Predictions from posts in raw or processed files. Raise `DataError` if no post gives an item."""
+    """Predictions from posts, or from prompts. Raise `DataError` if no post gives an item."""
 
-    def __init__(self, name: str, version: str, protocol: str, *, index: Index, rules: Protocol) -> None:
-        self.name, self.version, self.protocol = name, version or index.digest[:12], protocol
-        self.rules, self._index, self._plan = rules, index, rules.plan
+    def __init__(self, name: str, version: str, protocol: str, rules: Protocol | PromptFiles) -> None:
+        self.name, self.version, self.protocol = name, version, protocol
+        self.rules, self._plan = rules, rules.plan
         # A test and each control ask for the same item again, and to read its posts takes longer than a copy.
         self._read_once = lru_cache(maxsize=_KEPT)(self._read)
         if not any(self._plan.items.values()):
-            none = f"none of its {len(index.posts)} posts makes an item: {self._plan.excluded_text}"
+            none = f"none of its {len(self._plan.numbers)} posts makes an item: {self._plan.excluded_text}"
             raise DataError(name, none)
 
     @property
@@ -96,8 +102,7 @@ class PostsDataset:
             place = self._plan.place(ref)
         except KeyError:
             raise DataError(self.name, f"no item {ref.id!r} in it", code="PL106") from None
-        post = self._index.read(self._index.posts[place])
-        requests, interactions = self.rules.requests(ref, post)
+        truth, requests, interactions = self.rules.load(ref, place)
         checked: dict[str, Any] = {"kind": ref.kind, "protocol": self.protocol}
         return Prediction(
             id=ref.id,
@@ -105,7 +110,7 @@ class PostsDataset:
             task=ref.task,
             dataset=f"{self.name} {self.version}",
             domains=ref.domains,
-            truth=self.rules.truth(ref, post),
+            truth=truth,
             requests=requests,
             interactions=interactions,
             **checked,
@@ -125,20 +130,33 @@ def open_posts(
 
     `settings` holds all settings of a run, its context first. A folder with a ``dataset.toml`` has its name
     and version from there; without a version, a digest of the files is used. Raise `DataError` if there are
-    no posts, and `SpecError` for settings that the data or the protocol does not have.
+    neither posts nor prompts, and `SpecError` for settings that the data or the protocol does not have, and
+    for prompts with another protocol than the official one.
     """
-    files = _data_files(path)
-    name, version = read_name(path)
-    index = open_index(files)
-    options: dict[str, Any] = {"kinds": kinds, "settings": settings, "history": history, "seed": seed}
-    rules = PROTOCOLS[protocol](index, **options)
-    return PostsDataset(name, version, protocol, index=index, rules=rules)
+    posts, prompts = _data_files(path)
+    if prompts and posts:
+        problem = f"holds prompts ({prompts[0].name}) and posts ({posts[0].name}); give one of them"
+        raise DataError(path, problem, code="PL203")
+    options: dict[str, Any] = {"kinds": kinds, "settings": settings}
+    if not prompts:
+        name, version = read_name(path)
+        index = open_index(posts)
+        rules = PROTOCOLS[protocol](index, **options, history=history, seed=seed)
+        return PostsDataset(name, version or index.digest[:12], protocol, rules)
+    if protocol != "official":
+        raise SpecError(
+            f"{path}: prompt files hold requests of the official protocol; add"
+            " -o personalens_protocol=official",
+            code="PL108",
+        )
+    rows = PromptFiles(prompts, path.name, **options)
+    return PostsDataset(path.name, rows.digest[:12], protocol, rows)
 
 
 def find_post_files(path: Path) -> list[Path]:
     """Return the files of posts at a path, by their content; none if there are no posts, as in a TOML file.
 
-    Raise `DataError` for a file that is empty or has another known format.
+    Raise `DataError` for a file that is empty or has another known format, and for prompts.
     """
     try:
         folder = path.is_dir()
@@ -149,7 +167,11 @@ def find_post_files(path: Path) -> list[Path]:
             return []
     except (OSError, RuntimeError, ValueError):  # no name of a file, or a loop of links
         return []
-    return _data_files(path)
+    posts, prompts = _data_files(path)
+    if prompts:
+        problem = "holds prompts, and only posts can be checked; give the posts"
+        raise DataError(prompts[0], problem, code="PL203")
+    return posts
 
 
 def read_name(path: Path) -> tuple[str, str]:
@@ -164,8 +186,11 @@ def read_name(path: Path) -> tuple[str, str]:
     return data["name"], data["version"]
 
 
-def _data_files(path: Path) -> list[Path]:
-    """Return the file itself, or those of a folder. Raise `DataError` for a file of another format."""
+def _data_files(path: Path) -> tuple[list[Path], list[Path]]:
+    """Return the files of posts and those of prompts at a path, which is a file or a folder.
+
+    Raise `DataError` for a file of another format.
+    """
     try:
         files = [path]
         if path.is_dir():
@@ -179,6 +204,8 @@ def _data_files(path: Path) -> list[Path]:
         raise DataError(path, f"cannot be read: {error.strerror}; {_EXPECTED}", code="PL201") from None
     if not files:
         raise DataError(path, f"is a folder without a .json or .jsonl file in it; {_EXPECTED}", code="PL203")
+    posts: list[Path] = []
+    prompts: list[Path] = []
     for file in files:
         head = _read_head(file)
         for beginning, problem in _OTHER.items():
@@ -186,7 +213,8 @@ def _data_files(path: Path) -> list[Path]:
                 raise DataError(file, problem)
         if not head.strip():
             raise DataError(file, "is empty; get it again", code="PL201")
-    return files
+        (prompts if _PROMPTS.match(head.decode("utf-8-sig", "replace")) else posts).append(file)
+    return posts, prompts
 
 
 def _read_head(file: Path) -> bytes:

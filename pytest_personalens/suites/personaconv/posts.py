@@ -1,4 +1,4 @@
-"""Reads posts and threads from files of the official layouts, also from large ones piece by piece."""
+"""Posts: read from files of the official layouts, also from large ones piece by piece; and in an index."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.json_stream import JsonWindow
+from pytest_personalens.core.files.json_stream import JsonWindow, read_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -220,3 +220,53 @@ def finite(score: object) -> int | float | None:
 def label_of(score: float | None) -> str:
     """Return the class of a score; no score is negative."""
     return "positive" if (score or 0) > 0 else "negative"
+
+
+class IndexedTarget(NamedTuple):
+    """A target by the digest of its id, with its class or its score, or the `reason` why there is none."""
+
+    id: str
+    label: str = ""
+    score: float = 0
+    reason: str = ""
+
+
+class IndexedPost(NamedTuple):
+    """One post of a file, without its texts.
+
+    `file`, `start` and `size` are the place of its bytes. `time` is in microseconds. `past` holds the times
+    of the user's replies that the history of a later post may show, also in microseconds. `identity` is the
+    same for copies of a post.
+
+    `fixed` has a target for each kind. `scored` and `text` are the official targets of scores and of next
+    text, and `own_text` is that of next text in NP-Conv. `in_pool` and `lends` say if the official scripts
+    show the post in another user's request, as the post of another user.
+    """
+
+    file: int
+    start: int
+    size: int
+    user: str
+    domain: str
+    time: int | None
+    identity: str
+    comments: int
+    past: tuple[int, ...]
+    fixed: tuple[IndexedTarget, ...]
+    scored: IndexedTarget
+    text: IndexedTarget
+    own_text: IndexedTarget
+    in_pool: bool
+    lends: bool
+
+
+class Index(NamedTuple):
+    """The posts of files by user, in the order of each user's first post, with a digest of the files."""
+
+    files: tuple[Path, ...]
+    digest: str
+    posts: tuple[IndexedPost, ...]
+
+    def read(self, post: IndexedPost) -> Post:
+        """Return the whole post. Raise `DataError` if its file has changed meanwhile."""
+        return read_post(post.user, read_at(self.files[post.file], post.start, post.size))

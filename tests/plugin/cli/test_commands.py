@@ -58,6 +58,7 @@ _MADE_BY = "give DOMAIN.toml with --model SPEC and --out FOLDER, or --by-hand FO
         ("report now.json --kind all", "--kind: it is of --figure 4 and --figure 5; give one of them too"),
         ("report now.json --table 3 --figure 4", "--table, --figure: give one of them"),
         ("report now.json --table 8", "--table 8: not made of a run's results: personalens check-dataset DATA --table 8"),
+        ("report now.json --table 6", "--table 6: not made of a run's results: personalens check-dataset DATA --table 6"),
         ("report now.json --table 5", "--table 5: not made of a run's results: personalens agreement LABELS.jsonl"),
         ("report now.json --table 2", "--table 2: expected 3, 4, 10, 12 or 13;"),
         ("report now.json --figure 3", "--figure 3: expected 4 or 5;"),

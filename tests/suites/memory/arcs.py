@@ -60,6 +60,16 @@ says = ["Order my tea."]
 [arcs.test]
 right = ["rooibos | redbush"]
 """
+#: The same with a task, for which the user goes on after the test.
+WITH_TASK = ARC.replace(
+    "[arcs.test]",
+    """[arcs.task]
+intent = "You want to order your tea."
+preference = "Tea"
+ask = ["tea", "which one"]
+
+[arcs.test]""",
+)
 
 
 def by_kind(results: Any) -> dict[str, list[int]]:

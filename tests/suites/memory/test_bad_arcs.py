@@ -3,60 +3,75 @@
 from __future__ import annotations
 
 import json
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
-from tests.suites.memory.arcs import ARC, DATA, LISTENER, SUITE
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.suites.memory.arc_files import open_arcs
+from tests.suites.memory.arcs import ARC, DATA, LISTENER, SUITE, WITH_TASK
 from tests.suites.personaconv.arguments import check_refused
 from tests.support.processes.commands import check_dataset as main
 from tests.support.repository import Repository
 
+APART = ARC.replace('"recall"', '"apart"').replace(
+    'date = "2026-01-07"', 'date = "2026-01-07"\nperson = "bo"'
+)
+
 
 @pytest.mark.parametrize(
-    ("old", "new", "problem"),
+    ("arc", "old", "new", "problem"),
     [
-        ('kind = "recall"', 'kind = "recal"', "kind: expected 'recall', 'revise', *, not 'recal'"),
-        ('kind = "recall"', 'kind = "revise"', "arcs.1.test.wrong: a test of the kind revise needs at least one value"),
-        ('right = ["rooibos | redbush"]', "", "arcs.1.test.right: a test of the kind recall needs at least one value"),
-        ('"rooibos | redbush"', '"rooibos | "', "arcs.1.test.right.1: expected a value, such as 'oat milk | oatmilk', not *"),
-        ('"rooibos | redbush"', '"camomile"', "arcs.1.test.right: 'camomile' is said in no earlier session, so nobody can know it"),
-        ("Order my tea.", "Order my rooibos.", "arcs.1.test.right: 'rooibos' is said in the last session, so that tests no memory"),
-        ('right = ["rooibos', 'wrong = ["rooibos tea"]\nright = ["rooibos', "arcs.1.test.wrong: a wrong value holds the right one, 'rooibos'"),
-        ('"2026-01-07"', '"2026-01-04"', "arcs.1.sessions.2.date: expected a later day than 2026-01-05, not 2026-01-04"),
-        ('"2026-01-07"', '"7 January"', "arcs.1.sessions.2.date: '7 January' is no day of the calendar, *"),
-        ('date = "2026-01-07"', "", "arcs.1.sessions.2.date: field required"),
-        ('date = "2026-01-07"', 'date = "2026-01-07"\nperson = "bo"', "arcs.1.sessions.2.person: only an arc of the kind apart has other users; *"),
-        ('kind = "recall"', 'kind = "apart"', "arcs.1.sessions: an arc of the kind apart needs a session of another person"),
-        ('kind = "recall"', 'kind = "abstain"', "arcs.1.test.right: a test of the kind abstain has nothing that must be said; leave it out"),
-        ('"Shopping"', '"Shops"', "arcs.1.domain: expected one of Alarm, *, not 'Shops'"),
-        ('id = "tea"', 'id = "My tea"', "arcs.1.id: expected small letters, digits and hyphens, *, not 'My tea'"),
-        ('says = ["Order my tea."]', "says = []", "arcs.1.sessions.3.says: expected 1 or more, not 0*"),
-        ('says = ["Order my tea."]', 'says = "Order my tea."', "arcs.1.sessions.3.says: expected a list, not 'Order my tea.'*"),
-        ('says = ["Order my tea."]', "says = [5]", "arcs.1.sessions.3.says.1: expected a text, not 5*"),
-        ('says = ["Order my tea."]', 'say = ["Order my tea."]', "arcs.1.sessions.3.says: field required, and 'say' is unknown here*"),
-        ('"2026-01-07"', "2026-01-07", 'arcs.1.sessions.2.date: expected a text; put it in quotes: "2026-01-07"*'),
-        ('person = "ada"', 'person = "ada"\nmood = "good"', "arcs.1.mood: unknown field; correct its name, or remove it*"),
-        ("[arcs.test]", "[[arcs.test]]", "arcs.1.test: expected a table, not [{'right': *"),
-        ("[[arcs]]", "[[arcs", "not valid TOML: *"),
-        (ARC, ARC + ARC.partition('"recall"')[2], "arcs.2.id: a second arc 'tea' of ada"),
+        (ARC, 'kind = "recall"', 'kind = "recal"', "kind: expected 'recall', 'revise', *, not 'recal'"),
+        (ARC, 'kind = "recall"', 'kind = "revise"', "arcs.1.test.wrong: a test of the kind revise needs at least one value"),
+        (ARC, 'right = ["rooibos | redbush"]', "", "arcs.1.test.right: a test of the kind recall needs at least one value"),
+        (ARC, '"rooibos | redbush"', '"rooibos | "', "arcs.1.test.right.1: expected a value, such as 'oat milk | oatmilk', not *"),
+        (ARC, '"rooibos | redbush"', '"camomile"', "arcs.1.test.right: 'camomile' is said in no earlier session, so nobody can know it"),
+        (ARC, "Order my tea.", "Order my rooibos.", "arcs.1.test.right: 'rooibos' is said in the last session, so that tests no memory"),
+        (ARC, 'right = ["rooibos', 'wrong = ["rooibos tea"]\nright = ["rooibos', "arcs.1.test.wrong: a wrong value holds the right one, 'rooibos'"),
+        (ARC, '"2026-01-07"', '"2026-01-04"', "arcs.1.sessions.2.date: expected a later day than 2026-01-05, not 2026-01-04"),
+        (ARC, '"2026-01-07"', '"7 January"', "arcs.1.sessions.2.date: '7 January' is no day of the calendar, *"),
+        (ARC, 'date = "2026-01-07"', "", "arcs.1.sessions.2.date: field required"),
+        (ARC, 'date = "2026-01-07"', 'date = "2026-01-07"\nperson = "bo"', "arcs.1.sessions.2.person: only an arc of the kind apart has other users; *"),
+        (ARC, 'kind = "recall"', 'kind = "apart"', "arcs.1.sessions: an arc of the kind apart needs a session of another person"),
+        (ARC, 'kind = "recall"', 'kind = "abstain"', "arcs.1.test.right: a test of the kind abstain has nothing that must be said; leave it out"),
+        (ARC, '"Shopping"', '"Shops"', "arcs.1.domain: expected one of Alarm, *, not 'Shops'"),
+        (ARC, 'id = "tea"', 'id = "My tea"', "arcs.1.id: expected small letters, digits and hyphens, *, not 'My tea'"),
+        (ARC, 'says = ["Order my tea."]', "says = []", "arcs.1.sessions.3.says: expected 1 or more, not 0*"),
+        (ARC, 'says = ["Order my tea."]', 'says = "Order my tea."', "arcs.1.sessions.3.says: expected a list, not 'Order my tea.'*"),
+        (ARC, 'says = ["Order my tea."]', "says = [5]", "arcs.1.sessions.3.says.1: expected a text, not 5*"),
+        (ARC, 'says = ["Order my tea."]', 'say = ["Order my tea."]', "arcs.1.sessions.3.says: field required, and 'say' is unknown here*"),
+        (ARC, '"2026-01-07"', "2026-01-07", 'arcs.1.sessions.2.date: expected a text; put it in quotes: "2026-01-07"*'),
+        (ARC, 'person = "ada"', 'person = "ada"\nmood = "good"', "arcs.1.mood: unknown field; correct its name, or remove it*"),
+        (ARC, "[arcs.test]", "[[arcs.test]]", "arcs.1.test: expected a table, not [{'right': *"),
+        (ARC, "[[arcs]]", "[[arcs", "not valid TOML: *"),
+        (ARC, ARC, ARC + ARC.partition('"recall"')[2], "arcs.2.id: a second arc 'tea' of ada"),
+        (APART, 'date = "2026-02-01"', 'date = "2026-02-01"\nperson = "bo"', "arcs.1.sessions.3.person: the last session, with the test, must be ada's"),
+        (WITH_TASK, 'kind = "recall"', 'kind = "forget"', "arcs.1.task: only arcs of the kinds recall, revise, whose may have a task"),
+        (WITH_TASK, "You want to order", "Order", "arcs.1.task.intent: expected a sentence that begins with 'You want to '"),
+        (WITH_TASK, "order your tea", "order your rooibos", "arcs.1.task.intent: it names a value of the test"),
+        (WITH_TASK, 'preference = "Tea"\n', "", "arcs.1.task.preference: field required"),
+        (WITH_TASK, 'right = ["rooibos | redbush"]', "", "arcs.1.test.right: an arc with a task needs at least one value"),
     ],
 )  # fmt: skip
-def test_a_bad_arc_stops_the_run(empty_repo: Repository, old: str, new: str, problem: str) -> None:
-    empty_repo.write(conftest=LISTENER)
-    assert old in ARC
-    (empty_repo.path / "arcs.toml").write_text(ARC.replace(old, new, 1))
-    where = f"personalens: *arcs.toml: {problem}"
-    check_refused(empty_repo, where.replace("[", "[[]"), *SUITE, DATA, "arcs.toml")
+def test_a_bad_arc_is_one_line_with_file_and_field(
+    tmp_path: Path, arc: str, old: str, new: str, problem: str
+) -> None:
+    assert old in arc
+    file = tmp_path / "arcs.toml"
+    file.write_text(arc.replace(old, new, 1))
+    with pytest.raises(DataError) as raised:
+        open_arcs(file)
+    line = str(raised.value)
+    assert fnmatch(line, f"{file}: {problem}*".replace("[", "[[]")), line
+    assert "\n" not in line
 
 
-def test_the_last_session_is_the_users_own(empty_repo: Repository) -> None:
+def test_a_bad_arc_stops_the_run(empty_repo: Repository) -> None:
     empty_repo.write(conftest=LISTENER)
-    arc = ARC.replace('"recall"', '"apart"').replace(
-        'date = "2026-02-01"', 'date = "2026-02-01"\nperson = "bo"'
-    )
-    (empty_repo.path / "arcs.toml").write_text(arc)
-    problem = "personalens: *: arcs.1.sessions.3.person: the last session, with the test, must be ada's"
+    (empty_repo.path / "arcs.toml").write_text(ARC.replace('"recall"', '"recal"'))
+    problem = "personalens: *arcs.toml: kind: expected 'recall', 'revise', *, not 'recal'"
     check_refused(empty_repo, problem, *SUITE, DATA, "arcs.toml")
 
 
@@ -65,16 +80,6 @@ def test_a_folder_without_arcs_and_a_missing_file_are_refused(empty_repo: Reposi
     (empty_repo.path / "none").mkdir()
     check_refused(empty_repo, "personalens: *none: no file of arcs (*.toml) in it", *SUITE, DATA, "none")
     check_refused(empty_repo, "personalens: *gone.toml: the file is missing", *SUITE, DATA, "gone.toml")
-
-
-@pytest.mark.parametrize(
-    "option",
-    ["-opersonalens_prompts=mine", "-opersonalens_context=D", "--personalens-adopt-judge=judge.json"],
-)
-def test_an_option_without_a_meaning_is_refused(empty_repo: Repository, option: str) -> None:
-    empty_repo.write(conftest=LISTENER)
-    name = option.removeprefix("-o").partition("=")[0]
-    check_refused(empty_repo, f"{name}: means nothing in the suite memory; leave it out", *SUITE, option)
 
 
 def checked(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str]:
@@ -113,22 +118,6 @@ def test_check_dataset_tells_every_fault_and_counts_the_other_arcs(
         "  whose.toml: not valid TOML: ",
     ):
         assert sum(told.startswith(line) for told in lines) == 1, line
-
-
-def test_check_dataset_takes_a_file_and_tells_a_mistake_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "mine.toml"
-    file.write_text(ARC)
-    code, told = checked(capsys, str(file))
-    assert (code, told.splitlines()[-1]) == (0, "mine: no findings (6 rules)")
-    file.write_text(ARC.replace('says = ["Order', 'say = ["Order'))
-    code, told = checked(capsys, str(file))
-    assert code == 1
-    assert told.split("\n\n")[1].splitlines() == [
-        "mine: sessions: 1",
-        "  mine.toml: arcs.1.sessions.3.says: field required, and 'say' is unknown here",
-    ]
 
 
 def test_an_assistant_must_be_told_user_and_session(empty_repo: Repository) -> None:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
 
-from tests.suites.memory.arcs import ARC, DATA, GATE, LISTENER, REPORT, SUITE, said_by_user
+from tests.suites.memory.arcs import ARC, DATA, GATE, LISTENER, REPORT, SUITE, WITH_TASK, said_by_user
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository, records
 from tests.support.servers.endpoint import Endpoint, Reply
 
-TASK = """
-[arcs.task]
-intent = "You want to order your tea."
-preference = "Tea"
-ask = ["tea", "which one"]
-"""
 RUN = (*SUITE, DATA, "arcs.toml", GATE, "valid >= 1", *REPORT)
 #: Says one text after the other in the last session.
 BOT = """
@@ -41,7 +34,7 @@ def personalens_assistant():
 
 @pytest.fixture
 def one_arc(empty_repo: Repository) -> Repository:
-    (empty_repo.path / "arcs.toml").write_text(ARC.replace("[arcs.test]", f"{TASK}\n[arcs.test]"))
+    (empty_repo.path / "arcs.toml").write_text(WITH_TASK)
     return empty_repo
 
 
@@ -54,20 +47,65 @@ def run(repo: Repository, *replies: str) -> tuple[Any, list[str], dict[str, int]
     return item, said, {v["dimension"]: v["score"] for v in item["evaluation"]["verdicts"]}
 
 
+#: The arc, with a value that is wrong now.
+CAMOMILE = WITH_TASK.replace("I drink rooibos.", "I drink camomile. No, rooibos.") + 'wrong = ["camomile"]\n'
+QUESTION = WITH_TASK.replace("to order your tea", "to know which tea you drink")
+#: The arc, what the assistant says, what the user then says in turn (words with "-" before them must not be
+#: there), and the scores of memory and of P.
+GOES_ON: dict[str, tuple[str, list[str], list[str], tuple[int, int] | None]] = {
+    "who is asked answers, which is no memory": (
+        WITH_TASK, ["Which tea would you like?", "I have ordered your tea: rooibos."], ["rooibos|-redbush"], (0, 1)
+    ),
+    "who is asked otherwise does not tell, and tells who does not know": (
+        WITH_TASK,
+        ["Which size would you like?", "I do not know that. Could you tell me?", "You have not told me that. What is it?"],
+        ["-rooibos", "rooibos", "rooibos"], (0, 1),
+    ),
+    "a request is repeated without 'also' where nothing is done": (
+        WITH_TASK, ["Your usual is rooibos; the shop opens at nine."],
+        ["order my tea|-also|-too|-as well|-and |-good|-thanks"], None,
+    ),
+    "nobody asks whether an answer is done": (
+        QUESTION, ["Let me look into that.", "I am looking into it now.", "Sure, one moment."],
+        ["which tea i drink|-done|-do it|-worked|-settled", "-done|-do it|-worked|-settled"], None,
+    ),
+    "the user objects to a value that is wrong now": (
+        CAMOMILE, ["I have ordered your tea, camomile.", "Sorry, it is rooibos now."], ["camomile|rooibos"], (0, 1)
+    ),
+    "the user names the preference where every offer is against it": (
+        CAMOMILE, ["There are two kinds:\n1. Camomile, loose\n2. Camomile, in bags", "I have ordered rooibos."],
+        ["rooibos"], None,
+    ),
+    "a question is answered although the rest looks done": (
+        WITH_TASK,
+        ["Your tea is in the basket, 4 euros. Which tea would you like? I have put the order on hold for it.",
+         "I have ordered your tea: rooibos."],
+        ["rooibos"], (0, 1),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("arc", "replies", "words", "expected"), GOES_ON.values(), ids=GOES_ON)
+def test_the_user_goes_on_after_the_test(
+    one_arc: Repository, arc: str, replies: list[str], words: list[str], expected: tuple[int, int] | None
+) -> None:
+    (one_arc.path / "arcs.toml").write_text(arc)
+    item, said, scores = run(one_arc, *replies)
+    for text, wanted in zip(said[1:], words, strict=False):
+        for word in wanted.split("|"):
+            assert (word.removeprefix("-") in text.lower()) != word.startswith("-"), (word, text)
+    assert len(set(said[1 : len(words) + 1])) == len(words), "and nothing twice"
+    assert expected in (None, tuple(scores.values()))
+    # The evidence counts the messages of the whole dialogue.
+    messages = [" ".join(m["content"].split()) for m in item["evaluation"]["dialogue"]["messages"]]
+    quotes = [e for v in item["evaluation"]["verdicts"] for e in v["evidence"]]
+    assert all(" ".join(e["quote"].split()) in messages[e["turn"]] for e in quotes)
+
+
 def test_a_user_who_is_served_at_once_leaves(one_arc: Repository) -> None:
     _, said, scores = run(one_arc, "I have ordered your tea, two boxes of redbush.")
     assert (len(said), said[0]) == (2, "Order my tea.")
     assert scores == {"memory": 1, "personalization": 3}
-
-
-def test_a_user_who_is_asked_answers_which_is_no_memory(one_arc: Repository) -> None:
-    item, said, scores = run(one_arc, "Which tea would you like?", "I have ordered your tea: rooibos.")
-    assert "rooibos" in said[1].lower()
-    assert "redbush" not in said[1].lower()
-    assert scores == {"memory": 0, "personalization": 1}
-    why = {v["dimension"]: v["justification"] for v in item["evaluation"]["verdicts"]}
-    assert why["memory"] == "does not say rooibos"
-    assert "asks for what is known" in why["personalization"]
 
 
 def test_a_failure_quotes_the_reply_to_the_test_and_not_the_goodbye(one_arc: Repository) -> None:
@@ -82,67 +120,6 @@ def test_a_failure_quotes_the_reply_to_the_test_and_not_the_goodbye(one_arc: Rep
     shown = ["      user Order my tea.", "    + now  Two boxes are on their way."]
     result.stdout.fnmatch_lines([*shown, "      why: does not say rooibos"], consecutive=True)
     assert "  user: Order my tea.\n+ Two boxes are on their way.\n" in (one_arc.path / "r.md").read_text()
-
-
-def test_a_user_tells_who_does_not_know_it_and_says_nothing_of_it_to_another_question(
-    one_arc: Repository,
-) -> None:
-    asks = "I do not know that. Could you tell me?", "You have not told me that. What is it?"
-    _, said, scores = run(one_arc, "Which size would you like?", *asks)
-    assert ["rooibos" in text.lower() for text in said[1:4]] == [False, True, True]
-    assert said[2] != said[3]
-    assert scores["memory"] == 0
-
-
-def test_a_request_is_repeated_without_also_where_nothing_is_done(one_arc: Repository) -> None:
-    _, said, _ = run(one_arc, "Your usual is rooibos; the shop opens at nine.")
-    assert "order my tea" in said[1]
-    assert not any(word in said[1].lower() for word in ("also", "too", "as well", "and ", "good", "thanks"))
-
-
-def test_a_user_does_not_ask_whether_an_answer_is_done(one_arc: Repository) -> None:
-    path = one_arc.path / "arcs.toml"
-    path.write_text(path.read_text().replace("to order your tea", "to know which tea you drink"))
-    _, said, _ = run(one_arc, "Let me look into that.", "I am looking into it now.", "Sure, one moment.")
-    assert "which tea I drink" in said[1]
-    assert not any(re.search("done|do it|worked|settled", text) for text in said[1:3]), said
-
-
-def test_a_user_objects_to_a_value_that_is_wrong_now(one_arc: Repository) -> None:
-    text = (
-        (one_arc.path / "arcs.toml").read_text().replace("I drink rooibos.", "I drink camomile. No, rooibos.")
-    )
-    text += 'wrong = ["camomile"]\n'
-    (one_arc.path / "arcs.toml").write_text(text)
-    item, said, scores = run(one_arc, "I have ordered your tea, camomile.", "Sorry, it is rooibos now.")
-    assert "camomile" in said[1].lower()
-    assert "rooibos" in said[1].lower()
-    assert scores == {"memory": 0, "personalization": 1}
-    # The evidence of P counts the messages of the whole dialogue.
-    p = next(v for v in item["evaluation"]["verdicts"] if v["dimension"] == "personalization")
-    messages = item["evaluation"]["dialogue"]["messages"]
-    assert all(e["quote"] in messages[e["turn"]]["content"] for e in p["evidence"])
-    assert p["evidence"][0]["turn"] == 8, "the user's correction shows that the reply went against it"
-
-
-def test_a_user_names_the_preference_where_every_offer_is_against_it(one_arc: Repository) -> None:
-    text = (
-        (one_arc.path / "arcs.toml").read_text().replace("I drink rooibos.", "Camomile. No, I drink rooibos.")
-    )
-    (one_arc.path / "arcs.toml").write_text(text + 'wrong = ["camomile"]\n')
-    _, said, _ = run(
-        one_arc, "There are two kinds:\n1. Camomile, loose\n2. Camomile, in bags", "I have ordered rooibos."
-    )
-    assert "rooibos" in said[1].lower()
-
-
-def test_a_question_for_the_value_is_answered_although_the_rest_looks_done(one_arc: Repository) -> None:
-    reply = (
-        "Your tea is in the basket, 4 euros. Which tea would you like? I have put the order on hold for it."
-    )
-    _, said, scores = run(one_arc, reply, "I have ordered your tea: rooibos.")
-    assert "rooibos" in said[1].lower()
-    assert scores["memory"] == 0
 
 
 def test_an_arc_without_a_task_has_no_p(empty_repo: Repository) -> None:
@@ -218,23 +195,6 @@ def test_a_mark_of_a_test_for_other_suites_does_not_cut_an_arc(one_arc: Reposito
     test = "@pytest.mark.personalens(max_turns=1)\ndef test_it(personalens): personalens.check()"
     one_arc.write(conftest=ORDERS, test_it=f"import pytest\n{test}")
     assert one_arc.inline("test_it.py", *RUN).ret == 0
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "error"),
-    [
-        ('kind = "recall"', 'kind = "forget"', "arcs.1.task: only arcs of the kinds recall, revise, whose may have a task"),
-        ("You want to order", "Order", "arcs.1.task.intent: expected a sentence that begins with 'You want to '"),
-        ("order your tea", "order your rooibos", "arcs.1.task.intent: it names a value of the test"),
-        ('preference = "Tea"\n', "", "arcs.1.task.preference: field required"),
-        ('right = ["rooibos | redbush"]', "", "arcs.1.test.right: an arc with a task needs at least one value"),
-    ],
-)  # fmt: skip
-def test_a_bad_task_stops_the_run(one_arc: Repository, old: str, new: str, error: str) -> None:
-    text = (one_arc.path / "arcs.toml").read_text()
-    assert old in text
-    (one_arc.path / "arcs.toml").write_text(text.replace(old, new))
-    assert_usage_error(one_arc.inline(*RUN), f"*arcs.toml: {error}*")
 
 
 def test_a_dimension_that_no_arc_of_the_kinds_has_stops_the_run(one_arc: Repository) -> None:

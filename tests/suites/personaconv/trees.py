@@ -82,3 +82,10 @@ def written(folder: Path, content: Any, name: str = "posts.json", **how: Any) ->
 def raw(posts: Posts) -> list[dict[str, Any]]:
     """The same posts in the raw layout."""
     return [post for of_user in posts.values() for post in of_user]
+
+
+def json_lines(folder: Path, name: str, *rows: Any) -> Path:
+    """A file with a line of JSON for each row."""
+    path = folder / name
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path

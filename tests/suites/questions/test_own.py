@@ -196,16 +196,6 @@ def test_the_page_shows_scores_by_the_messages_since_the_answer_was_said(empty_r
     assert "the same questions without the history" in page
 
 
-@pytest.mark.slow
-def test_the_page_leaves_out_a_reading_that_no_question_has(empty_repo: Repository) -> None:
-    empty_repo.write(conftest=BOT)
-    empty_repo.inline(*SUITE, "10", "--personalens-report", "r.html", "--personalens-gate", "answer >= 0")
-    page = (empty_repo.path / "r.html").read_text(encoding="utf-8")
-    drawn = page.split("<script")[0]
-    assert "share of right answers" in drawn
-    assert ">pref<" not in drawn
-
-
 def test_check_dataset_counts_the_questions_by_kind_and_type(
     own: list[Question], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,6 +54,10 @@ def test_datasets_are_told_apart_by_content(tmp_path: Path, capsys: pytest.Captu
     assert main([str(folder)]) == 0
     assert "profiles.data" in capsys.readouterr().out
     assert "no such folder" in refusal(capsys, "check-dataset", str(tmp_path / "none"))
+    prompts = tmp_path / "prompts.json"
+    prompts.write_text('{"user": "u", "prompt": "x", "true_label": "y", "subreddit": "life"}\n')
+    told = refusal(capsys, "check-dataset", str(prompts))
+    assert "prompts.json: holds prompts, and only posts can be checked" in told
 
 
 def test_posts_and_scenarios_have_tables_of_their_own(

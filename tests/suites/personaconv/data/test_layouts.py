@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.suites.personaconv import index
 from pytest_personalens.suites.personaconv.index import index_post
 from pytest_personalens.suites.personaconv.open_posts import open_posts
-from pytest_personalens.suites.personaconv.plan import IndexedPost
-from pytest_personalens.suites.personaconv.posts import StoredPost
+from pytest_personalens.suites.personaconv.posts import IndexedPost, StoredPost
 from pytest_personalens.suites.personaconv.predictions import KINDS, Kind, ProtocolName
-from tests.suites.personaconv.trees import Posts, comment, people, post, raw, talk, written
+from tests.suites.personaconv.trees import Posts, comment, json_lines, people, post, raw, talk, written
 from tests.support.repository import run_at_once
 
 PROTOCOLS: tuple[ProtocolName, ...] = ("fixed", "official")
@@ -256,3 +255,82 @@ def test_names_that_a_dataset_does_not_have(tmp_path: Path) -> None:
         dataset.refs("nobody")
     with pytest.raises(DataError, match="no item 'sentiment-x-u-0' in it"):
         dataset.load(dataset.items("sentiment")[0]._replace(task="sentiment-x", user="u_0"))
+
+
+def score_row(target: str, label: Any, text: str = "Ask\u2028 \U0001f389") -> dict[str, Any]:
+    store = {"u1p1": {"id": "u1p1", "author": "u_nilu", "__sub__": "life"}}
+    task = {"prompt_text": text, "target_post_reference_id": "u1p1", "target_reply_id": target}
+    return {"post_data_store": store, "prediction_task": {**task, "true_label": label, "subreddit": "life"}}
+
+
+def text_row(label: str, text: str = "Write") -> dict[str, Any]:
+    return {"user": "u_nilu", "prompt": text, "true_label": label, "subreddit": "life"}
+
+
+def test_requests_of_prompt_files_are_theirs_byte_for_byte(tmp_path: Path) -> None:
+    json_lines(tmp_path, "3.1With.jsonl", score_row("u1p1-c1", "negative"), score_row("u1p2-c1", "positive"))
+    json_lines(tmp_path, "3.2With.jsonl", score_row("u1p1-c1", -5), score_row("u1p2-c1", 7.5))
+    json_lines(tmp_path, "3.3With.jsonl", text_row("It is."), text_row("It is."))
+    dataset = open_posts(tmp_path, protocol="official")
+    loaded = {kind: [dataset.load(ref) for ref in dataset.items(kind)] for kind in KINDS}
+    assert {kind: [item.truth for item in items] for kind, items in loaded.items()} == {
+        "sentiment": ["negative", "positive"],
+        "impact": [-5, 7.5],
+        "next-text": ["It is.", "It is."],
+    }
+    assert loaded["sentiment"][0].requests["P-Conv"].text == "Ask\u2028 \U0001f389"
+    assert {item.user for item in loaded["impact"]} == {"u_nilu"}
+    assert len({ref.id for kind in KINDS for ref in dataset.items(kind)}) == 6
+
+
+def test_a_folder_of_prompt_files_gives_the_controls(tmp_path: Path) -> None:
+    for name, labels, texts, prefix in (
+        ("With", ("negative", "positive"), "ab", ""),
+        ("Without", ("negative", "negative"), "cd", ""),
+        ("RandPrompt", ("negative", "positive"), "fe", "task_"),
+    ):
+        of_file = [
+            score_row(f"{prefix}u1p{n}-c1", *row) for n, row in enumerate(zip(labels, texts, strict=True), 1)
+        ]
+        json_lines(tmp_path, f"{name}.jsonl", *(of_file[::-1] if prefix else of_file))
+    dataset = open_posts(tmp_path, protocol="official", settings=("P-Conv", "P-NonConv", "NP-Conv"))
+    (ref,) = dataset.items("sentiment")
+    texts_of = {name: request.text for name, request in dataset.load(ref).requests.items()}
+    assert texts_of == {"P-Conv": "a", "P-NonConv": "c", "NP-Conv": "f"}
+    assert dataset.excluded["sentiment"] == {"not-paired": 1}
+    with pytest.raises(SpecError, match="no prompt file of sentiment in none"):
+        open_posts(tmp_path, protocol="official", settings=("none", "P-Conv"))
+
+
+def test_prompt_files_that_cannot_be_used(tmp_path: Path) -> None:
+    path = json_lines(tmp_path, "With.jsonl", score_row("u1p1-c1", "negative"))
+    with pytest.raises(SpecError, match="add -o personalens_protocol=official"):
+        open_posts(path)
+    json_lines(tmp_path, "With.jsonl", score_row("u1p1-c1", "negative"), score_row("u1p1-c2", 7))
+    with pytest.raises(DataError, match="rows of impact and sentiment; put each kind into a file of its own"):
+        open_posts(path, protocol="official")
+    json_lines(tmp_path, "With.jsonl", {"user": "x", "prompt": 5})
+    with pytest.raises(DataError, match="no row that the official prompt makers would write"):
+        open_posts(path, protocol="official")
+    json_lines(tmp_path, "With.jsonl", text_row("a"))
+    other = json_lines(tmp_path, "With2.jsonl", text_row("b"))
+    with pytest.raises(DataError, match=r"With2\.jsonl: holds prompts of next-text in P-Conv, as .*With\.j"):
+        open_posts(tmp_path, protocol="official")
+    other.rename(tmp_path / "Rand.jsonl")
+    with pytest.raises(SpecError, match="the official NP-Conv of next text is of other posts"):
+        open_posts(tmp_path, protocol="official", settings=("P-Conv", "NP-Conv"))
+    written(tmp_path, people())
+    with pytest.raises(DataError, match=r"holds prompts .* and posts"):
+        open_posts(tmp_path, protocol="official")
+
+
+def test_rows_of_prompts_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
+    same = score_row("a", "negative")
+    path = json_lines(
+        tmp_path, "With.jsonl", same, same, score_row("b", "other"), score_row("c", 10**400), [1]
+    )
+    with path.open("a", encoding="utf-8") as file:
+        file.write("\n{no json\n")
+    dataset = open_posts(path, protocol="official", kinds=("sentiment",))
+    assert dataset.excluded == {"sentiment": {"bad-row": 4, "duplicate": 1}}
+    assert len(dataset.items("sentiment")) == 1

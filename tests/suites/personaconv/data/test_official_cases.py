@@ -161,16 +161,6 @@ def test_the_leaks_of_the_cases_are_counted(expected: dict[str, Any]) -> None:
     assert len(leaking("sentiment", "P-Conv", "newer-example")) == 29
 
 
-@pytest.mark.skipif(not CASES.is_dir(), reason=NO_REFERENCE)
-@pytest.mark.parametrize("protocol", ["official", "fixed"])
-def test_items_and_what_is_left_out_add_up_to_the_posts(protocol: Any) -> None:
-    dataset = open_posts(CASES / "posts.json", protocol=protocol, settings=("P-Conv",))
-    for kind in KINDS:
-        assert len(dataset.items(kind)) + sum(dataset.excluded[kind].values()) == 85
-        assert len({ref.id for ref in dataset.items(kind)}) == len(dataset.items(kind))
-    assert dataset.excluded["sentiment"]["halved" if protocol == "official" else "no-past"] > 0
-
-
 @pytest.mark.skipif(not MINIMAL.is_file(), reason=NO_REFERENCE)
 def test_the_least_post_that_the_scripts_accept() -> None:
     dataset = open_posts(MINIMAL, protocol="official")

@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from tests.suites.personaconv.arguments import DATA, GATE, KIND, SUITE, check_refused, reports
-from tests.suites.personaconv.trees import people, talk, written
+from tests.suites.personaconv.arguments import DATA, GATE, KIND, SUITE, reports
+from tests.suites.personaconv.trees import people, written
 from tests.support.repository import Repository
 
 REPORTS = reports("r.json", "p.html", "p.md")
@@ -60,48 +60,6 @@ def test_each_odd_reply_is_told_and_harms_no_report(empty_repo: Repository) -> N
     page = (empty_repo.path / "p.html").read_text(encoding="utf-8")
     assert "12 </script><b>" not in page
     assert (empty_repo.path / "p.md").stat().st_size < 1_000_000
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["sentiment", "next-text"])
-def test_long_and_broken_replies_of_other_kinds(empty_repo: Repository, kind: str) -> None:
-    empty_repo.write(
-        conftest="""
-        import pytest
-
-        @pytest.fixture(scope="session")
-        def personalens_assistant():
-            said = iter(["POSITIVE", "word " * 19_000, "\\ud83d", "\\x1b[31m", " "])
-            return lambda messages: next(said)
-        """
-    )
-    result = empty_repo.inline(*SUITE, "5", KIND, kind, GATE, "parsed >= 1", *REPORTS)
-    assert result.ret == 1
-    items = json.loads((empty_repo.path / "r.json").read_text(encoding="utf-8"))["items"]
-    read = [i["evaluation"]["answer"]["read"] for i in items if i["evaluation"]["answer"]]
-    assert sum(read) == (1 if kind == "sentiment" else 4)
-
-
-def test_a_file_that_holds_no_posts_is_one_line(empty_repo: Repository) -> None:
-    """The dataset's tests have every kind of file (tests/suites/personaconv/data/test_layouts.py)."""
-    args = (*SUITE, "2", KIND, "impact", DATA)
-    (empty_repo.path / "posts.json").write_bytes(b"PK\x03\x04rest")
-    check_refused(
-        empty_repo, "personalens: *posts.json: is a ZIP archive, *; unpack it*", *args, "posts.json"
-    )
-    (empty_repo.path / "data" / "profile").mkdir(parents=True)
-    problem = "personalens: *data: is data of PersonaLens, which is the suite personalens*"
-    check_refused(empty_repo, problem, *args, "data")
-
-
-def test_posts_that_make_no_item_are_counted(empty_repo: Repository) -> None:
-    args = (*SUITE, "2", KIND, "impact", DATA)
-    data = written(empty_repo.path, {"ada": [talk("ada", 5)]})
-    problem = "personalens: *none of its 1 posts makes an item: impact: 1 no-past*"
-    check_refused(empty_repo, problem, *args, str(data))
-    alone = written(empty_repo.path, {"ada": [talk("ada", 5), talk("ada", 500)]})
-    problem = "personalens: NP-Conv needs the past of another user*"
-    check_refused(empty_repo, problem, *args, str(alone), "--personalens-control", "NP-Conv")
 
 
 def test_a_post_that_says_the_answer_changes_nothing_around_it(empty_repo: Repository) -> None:

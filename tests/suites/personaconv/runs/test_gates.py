@@ -8,7 +8,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from sklearn import metrics
 
 from pytest_personalens.cli.command import main
 from tests.suites.personaconv.arguments import (
@@ -22,9 +21,8 @@ from tests.suites.personaconv.arguments import (
     SUITE,
     check_refused,
     gates,
-    reports,
 )
-from tests.suites.personaconv.trees import people, talk, written
+from tests.suites.personaconv.trees import talk, written
 from tests.support.repository import ROOT, Repository
 
 
@@ -70,34 +68,6 @@ def test_the_same_word_for_everything_is_right_by_half(
         kind: {"no-past": 40} for kind in ("sentiment", "impact", "next-text")
     }
     assert set(threads.results()["drawn_from"].values()) == {120}
-
-
-@pytest.mark.slow
-def test_figures_are_those_of_scikit_learn(threads: Repository) -> None:
-    wanted = (
-        "accuracy >= 0.5, f1 >= 0.5, f1-weighted >= 0.5, mcc >= 0, rmse <= 300, mae <= 60, log-error <= 3,"
-        " skill >= 0, parsed >= 0.9, sentiment: accuracy >= 0.5"
-    )
-    result = threads.inline(*SUITE, "60", *SCORES, GATE, wanted, *REPORT)
-    assert result.ret == 0
-    truths, said = answers(threads, "sentiment")
-    numbers, guesses = answers(threads, "impact")
-    expected = {
-        "accuracy": metrics.accuracy_score(truths, said),
-        "f1": metrics.f1_score(truths, said, pos_label="positive"),
-        "f1-weighted": metrics.f1_score(truths, said, average="weighted"),
-        "mcc": metrics.matthews_corrcoef(truths, said),
-        "rmse": metrics.root_mean_squared_error(numbers, guesses),
-        "mae": metrics.mean_absolute_error(numbers, guesses),
-        "parsed": 1.0,
-    }
-    found = gates(threads)
-    assert {name: found[name]["value"] for name in expected} == pytest.approx(expected, abs=1e-6)
-    assert all(found[name]["low"] < found[name]["value"] < found[name]["high"] for name in ("mcc", "rmse"))
-    assert {
-        name: gate["direction"] for name, gate in found.items() if gate["direction"] == "<="
-    } == dict.fromkeys(("rmse", "mae", "log-error"), "<=")
-    assert f"over {len(numbers)} predictions" in found["rmse"]["message"]
 
 
 @pytest.mark.slow
@@ -149,45 +119,6 @@ def test_one_class_alone_has_no_mcc(threads: Repository) -> None:
     )
     assert gates(threads)["mcc"]["value"] is None
     assert threads.results()["overall"]["figures"]["mcc"]["value"] is None
-
-
-@pytest.mark.slow
-def test_a_lift_is_positive_where_the_run_is_better(threads: Repository) -> None:
-    named = [
-        f"lift({name}, NP-Conv) >= 0.01" for name in ("accuracy", "f1", "mcc", "rmse", "mae", "log-error")
-    ]
-    result = threads.inline(*SUITE, "60", *SCORES, CONTROL, "NP-Conv", GATE, ", ".join(named), "-v", *REPORT)
-    assert result.ret == 0, result.stdout.str()
-    assert all(gate["value"] > 0.01 for gate in gates(threads).values())
-    result.stdout.fnmatch_lines(
-        [
-            "sentiment: * items, * read * P-Conv    NP-Conv  lift",
-            "  accuracy * +0.* (p *)",
-            "  lower is better, but for skill; one reply of * carries *% of the squared error",
-            "control NP-Conv: accuracy 0.*, with this user's context 0.*: lift +0.*",
-            "gate lift(rmse, NP-Conv): passed, lift of RMSE over the control NP-Conv * predictions *",
-            "  post 1 of u_akira: without a past",
-        ]
-    )
-
-
-@pytest.mark.slow
-def test_domains_have_gates_and_a_table(threads: Repository) -> None:
-    result = threads.inline(*SUITE, "60", *SCORES, GATE, "Gaming: mae <= 60, gaming: accuracy >= 0", *REPORT)
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(
-        ["by domain (items) * acc *log error", "  Gaming * (4) * (3)", "gate Gaming: mae: passed, *"]
-    )
-    unknown = "*unknown group 'Gamin' (did you mean Gaming?)*"
-    check_refused(threads, unknown, *SUITE, "6", *SCORES, GATE, "Gamin: mae <= 60")
-
-
-def test_a_gate_on_a_kind_that_is_not_drawn_fails_and_says_so(threads: Repository) -> None:
-    result = threads.inline(*SUITE, "4", KIND, "sentiment", GATE, "mae <= 60")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        ["gate mae: FAILED (not decided), MAE: no prediction of impact in this sample counts for it"]
-    )
 
 
 @pytest.mark.slow
@@ -266,27 +197,6 @@ def test_a_baseline_is_compared_by_item_and_refused_to_another_suite(
 
 
 @pytest.mark.slow
-def test_posts_that_give_no_item_add_up_with_the_items(threads: Repository) -> None:
-    posts = people(4, 3)
-    posts["u_0"][1]["timestamp"] = "yesterday"
-    posts["u_1"].append(posts["u_1"][1])
-    data = written(threads.path, posts)
-    result = threads.inline(*SUITE, "all", DATA, str(data), GATE, "valid >= 0", "-v", *REPORT)
-    found = threads.results()
-    for kind in ("sentiment", "impact", "next-text"):
-        assert found["drawn_from"][kind] + sum(found["excluded"][kind].values()) == 13
-    assert found["excluded"]["impact"] == {"no-past": 4, "bad-time": 1, "duplicate": 1}
-    result.stdout.fnmatch_lines(
-        [
-            "left out of 13 posts: 4 without a past, 1 with an unreadable time, 1 there already (-v lists them)",
-            "left out, impact:",
-            "  post 2 of u_0: with an unreadable time",
-            "  post 4 of u_1: there already",
-        ]
-    )
-
-
-@pytest.mark.slow
 def test_official_leaks_are_counted_and_the_best_of_trials_stands_beside_their_mean(
     threads: Repository,
 ) -> None:
@@ -298,42 +208,3 @@ def test_official_leaks_are_counted_and_the_best_of_trials_stands_beside_their_m
     result = threads.inline(*SUITE, "3", *wanted)
     assert result.ret == 0
     result.stdout.fnmatch_lines(["  best of 2: ROUGE-1 0.*, 0.* where zeros are left out"])
-
-
-@pytest.mark.slow
-def test_every_report_speaks_of_predictions(threads: Repository) -> None:
-    threads.inline(
-        *SUITE,
-        "12",
-        *SCORES,
-        CONTROL,
-        "NP-Conv",
-        GATE,
-        "mae <= 1, accuracy >= 0.1",
-        *reports("p.html", "p.md"),
-        "--junitxml=j.xml",
-    )
-    page, text, junit = (
-        (threads.path / name).read_text(encoding="utf-8") for name in ("p.html", "p.md", "j.xml")
-    )
-    for line in (
-        "## ❌ personalens FAILED: mae 14.67 &#62; 1.00",
-        "12 predictions of personaconv 1.1; 12 of 12 items scored; protocol: fixed; context: P-Conv; history: request",
-        "|  | P-Conv | NP-Conv | lift |",
-        "left out of 160 posts: 40 without a past (-v lists them).",
-        "leaks: none in 24 requests.",
-        "By domain, with the items of each",
-    ):
-        assert line in text
-    for word in (
-        "Personalization, 1 to 4",
-        "mean personalization",
-        "sentiment-domain",
-        "--personalens-dimensions",
-    ):
-        assert word not in page
-    assert "personalens_log-error" in junit
-    failing = threads.inline(*SUITE, "4", KIND, "impact", "-o", "personalens_threshold=log-error<=0")
-    failing.stdout.fnmatch_lines(
-        ["*log error *, above the required 0: read as *", "truth: *", "again: *"], consecutive=False
-    )

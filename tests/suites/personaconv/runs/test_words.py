@@ -63,7 +63,14 @@ def test_no_screen_has_words_of_the_first_suite(
         screens[name] = (empty_repo.path / name).read_text(encoding="utf-8")
     merged = next(screen for command, screen in screens.items() if command.startswith("merge"))
     assert "over 24 predictions of personaconv" in merged
-    assert "what the scorer says" in screens["red.md"]
+    for line in (
+        "what the scorer says",
+        "|  | P-Conv | NP-Conv | lift |",
+        "left out of 160 posts: 40 without a past (-v lists them).",
+        "By domain, with the items of each",
+    ):
+        assert line in screens["red.md"]
+    assert "personalens_log-error" in screens["red.xml"]
     assert "Predictions" in screens["red.html"]
     assert {name: said(text) for name, text in screens.items()} == {name: [] for name in screens}
 

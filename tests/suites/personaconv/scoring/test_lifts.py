@@ -164,8 +164,21 @@ def test_every_lift_has_its_p_in_all_tables_and_in_its_gate(empty_repo: Reposito
     empty_repo.write(conftest=BOT)
     names = ("accuracy", "f1", "f1-weighted", "mcc", "rmse", "mae", "log-error", "skill")
     wanted = ", ".join(f"lift({name}, NP-Conv) >= -1" for name in names)
-    controls = (CONTROL, "NP-Conv", GATE, wanted)
+    controls = (CONTROL, "NP-Conv", GATE, wanted, "-v")
     result = empty_repo.inline(*SUITE, "24", *SCORES, *controls, *REPORT, *reports("s.md", "p.html"))
+    assert all(gate["value"] > 0.01 for gate in gates(empty_repo).values()), (
+        "the run is better, errors as well"
+    )
+    result.stdout.fnmatch_lines(
+        [
+            "sentiment: * items, * read * P-Conv    NP-Conv  lift",
+            "  lower is better, but for skill; one reply of * carries *% of the squared error",
+            "by domain (items) * acc *log error",
+            "control NP-Conv: accuracy 0.*, with this user's context *: lift +0.*",
+            "gate lift(rmse, NP-Conv): passed, lift of RMSE over the control NP-Conv * predictions*",
+            "  post 1 of u_akira: without a past",
+        ]
+    )
     told = {
         name: re.search(r"one-sided p ([^;]+)", gates(empty_repo)[f"lift({name}, NP-Conv)"]["message"])[1]  # type: ignore[index]
         for name in names

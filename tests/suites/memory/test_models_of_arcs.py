@@ -1,4 +1,5 @@
-"""A model that judges arcs, behind an endpoint on loopback: what it is told, and what is made of its answers."""
+"""Models that play the user of arcs and judge them, behind an endpoint on loopback: what they are told, and what
+is made of what they say."""
 
 from __future__ import annotations
 
@@ -8,12 +9,15 @@ from typing import Any
 import pytest
 
 from pytest_personalens.suites.memory.arcs import KINDS
-from tests.suites.memory.arcs import ARC, CONTROL, DATA, GATE, LISTENER, REPORT, SUITE
-from tests.support.repository import Repository, records
+from tests.suites.memory.arcs import ARC, CONTROL, DATA, GATE, LISTENER, REPORT, SUITE, said_by_user
+from tests.support.processes.runs import assert_usage_error
+from tests.support.repository import Repository
 from tests.support.servers.endpoint import Endpoint, Reply
 
 JUDGE = ("--personalens-judge-model", "openai:judge", "--personalens-record")
 RUN = (*SUITE, DATA, "arcs.toml", GATE, "valid >= 0", *REPORT)
+USER = ("--personalens-user-model", "openai:user")
+PLAYED = (*RUN, *USER)
 QUOTE = {"turn": 7, "quote": "reply 1"}
 FORGOT = {"evidence": [QUOTE], "justification": "It never names the tea.", "score": False}
 KNOWS = {**FORGOT, "justification": "It names the tea.", "score": True}
@@ -71,12 +75,6 @@ def test_each_kind_has_a_rule_of_its_own(empty_repo: Repository, endpoint: Endpo
     assert len(rules) == len(KINDS)
 
 
-def test_an_answer_in_text_is_read(one_arc: Repository, endpoint: Endpoint) -> None:
-    text = 'Evidence: turn 7: "reply 1"\nJustification: It names the tea.\nScore: true'
-    (verdict,) = judged(one_arc, endpoint, text)["verdicts"]
-    assert (verdict["score"], verdict["evidence"][0]["turn"]) == (1, 7)
-
-
 @pytest.mark.parametrize(
     "bad", ["Score: true", {**FORGOT, "score": 3}, {**FORGOT, "justification": ""}, NO_QUOTE]
 )
@@ -103,29 +101,88 @@ def test_further_votes_decide_on_a_failure(one_arc: Repository, endpoint: Endpoi
     assert "votes" not in verdict or not verdict["votes"]
 
 
-def test_the_verdict_is_metered_and_replayed_without_a_call(one_arc: Repository, endpoint: Endpoint) -> None:
-    endpoint.answer = lambda call: Reply(data=KNOWS)
-    throttled = Reply(status=429, headers={"retry-after": "0"})
-    endpoint.replies = [throttled]
-    assert one_arc.inline(*RUN, *JUDGE, "new").ret == 0
-    assert len(endpoint.calls) == 2
-    assert len(records(one_arc)) == 1
-    (item,) = one_arc.results()["items"]
-    assert item["evaluation"]["usage"]["judge memory"]["calls"] == 1
-    verdicts = item["evaluation"]["verdicts"]
-    assert one_arc.inline(*RUN, *JUDGE[:2]).ret == 0
-    assert len(endpoint.calls) == 2
-    (item,) = one_arc.results()["items"]
-    assert (item["record"], item["evaluation"]["verdicts"]) == ("replayed", verdicts)
-
-
-def test_a_control_and_an_estimate_count_a_call_for_each_arc(one_arc: Repository, endpoint: Endpoint) -> None:
+def test_a_control_and_an_estimate_count_a_call_for_each_arc_and_message(
+    one_arc: Repository, endpoint: Endpoint
+) -> None:
     run = (*RUN, *JUDGE, "live", CONTROL, "alone")
-    told = one_arc.inline(*run, "--personalens-assistant", "openai:bot", "--personalens-estimate")
+    told = one_arc.inline(*run, *USER, "--personalens-assistant", "openai:bot", "--personalens-estimate")
     told.stdout.fnmatch_lines(
-        ["assistant *5 *", "judge memory * 2 *", "An estimate: *, one reply to each message, *"]
+        [
+            "assistant *5 *",
+            "judge memory * 2 *",
+            "user agent * 5 *",
+            "An estimate: *, one reply to each message, *",
+        ]
     )
     assert not endpoint.calls
     endpoint.answer = lambda call: Reply(data={**KNOWS, "evidence": [{"turn": 0, "quote": "Order my tea."}]})
     one_arc.inline(*run)
     assert sorted("2026-01-05" in call.prompt for call in endpoint.calls) == [False, True]
+
+
+#: What the model says for the four messages of the arc.
+OWN_WORDS = ("Tea, please; rooibos is mine.", "Milk, too.", "Is it dry in Oban?", "More tea!")
+
+
+def said(repo: Repository, endpoint: Endpoint, *texts: str) -> Any:
+    """The item of the arc with a user who says these texts."""
+    endpoint.calls.clear()
+    endpoint.replies = [Reply(text) for text in texts]
+    repo.inline(*PLAYED, "--personalens-record", "all")
+    (item,) = repo.results()["items"]
+    return item
+
+
+def test_a_model_says_the_written_messages_in_their_sessions(one_arc: Repository, endpoint: Endpoint) -> None:
+    item = said(one_arc, endpoint, *OWN_WORDS)
+    days = ("2026-01-05", "2026-01-05", "2026-01-07", "2026-02-01")
+    assert said_by_user(item) == list(zip(days, OWN_WORDS, strict=True))
+    assert item["evaluation"]["usage"]["user agent"]["calls"] == 4
+    assert len(endpoint.calls) == 4
+    for call, written, words in zip(
+        endpoint.calls,
+        ("I drink rooibos.", "And some milk.", "weather in Oban?", "Order my tea."),
+        ("rooibos", "none", "none", "none"),
+        strict=True,
+    ):
+        assert f"{written}\n</message>\nWords that your message must have:\n<words>\n{words}\n" in call.prompt
+    # It sees the session that it is in, and no value of the test in the last one.
+    assert ["rooibos" in call.prompt.lower() for call in endpoint.calls] == [True, True, False, False]
+    one_arc.inline(*PLAYED)
+    (item,) = one_arc.results()["items"]
+    assert (item["record"], len(endpoint.calls)) == ("replayed", 4)
+
+
+@pytest.mark.parametrize(
+    ("texts", "fault"),
+    [
+        ((*OWN_WORDS[:3], "My rooibos, please."), "named 'rooibos', unlike the written message"),
+        ((*OWN_WORDS[:1], "And redbush."), "named 'rooibos', unlike the written message"),
+        (("Put tea on the list.",), "left out 'rooibos', unlike the written message"),
+    ],
+)
+def test_a_message_that_changes_the_test_is_the_users_fault(
+    one_arc: Repository, endpoint: Endpoint, texts: tuple[str, ...], fault: str
+) -> None:
+    evaluation = said(one_arc, endpoint, *texts)["evaluation"]
+    assert (evaluation["cause"], evaluation["verdicts"]) == ("user-agent", [])
+    assert fault in evaluation["detail"]
+
+
+OWN = """
+class Own:
+    identity, paid = "own", False
+
+    def turn(self, scenario, transcript): ...
+
+def pytest_personalens_user_agent(spec):
+    return Own() if spec == "own" else None
+"""
+
+
+def test_an_agent_that_is_no_model_is_refused(one_arc: Repository) -> None:
+    one_arc.write(conftest=LISTENER + OWN)
+    assert_usage_error(
+        one_arc.inline(*PLAYED[:-1], "own"),
+        "*--personalens-user-model: 'own' is no model, and only a model can say *",
+    )
