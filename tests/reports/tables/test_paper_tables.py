@@ -115,8 +115,9 @@ def test_dialogues_read_on_nothing_but_tc_and_p_have_no_figure_5(
         verdicts = tuple(verdict for verdict in item.evaluation.verdicts if verdict.dimension in kept)
         evaluation = item.evaluation.model_copy(update={"verdicts": verdicts})
         items.append(item.model_copy(update={"evaluation": evaluation}))
-    drawn = {"requested": run.requested, "drawn": run.drawn}
-    made = summarize(items, settings=run.settings, dataset=run.dataset, **drawn)
+    made = summarize(
+        items, settings=run.settings, dataset=run.dataset, requested=run.requested, drawn=run.drawn
+    )
     write_json(made, stored / "ours.json")
     assert main(["ours.json", "--figure", "5"]) == 0
     nothing = "Nothing was read turn by turn: run with --personalens-dimensions tc,p,p-turns."
