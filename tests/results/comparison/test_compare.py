@@ -68,9 +68,9 @@ def test_figures_are_over_users(shape: tuple[int, ...]) -> None:
     assert (read.users, read.scenarios, read.dialogues) == (users, scenarios, scenarios)
     gates = check_gates(now, [read_gate(text, SUITE) for text in ("tcr >= 0.5", "p >= 1")])
     everybody = mean_interval([[1] * len(user) for user in after], 0, 1) if several else rate_interval(30, 30)
-    for gate, ends in zip(gates, (everybody, (read.low, read.high)), strict=False):
+    for gate, expected in zip(gates, (everybody, (read.low, read.high)), strict=False):
         assert gate.message.endswith(f"over {scenarios} scenarios" + f" of {users} users" * several)
-        assert (gate.low, gate.high) == pytest.approx(ends, abs=1e-6)
+        assert (gate.low, gate.high) == pytest.approx(expected, abs=1e-6)
     assert gates[0].low is not None
     assert not several or gates[0].low < rate_interval(scenarios, scenarios)[0], "wider than if independent"
 

@@ -458,9 +458,10 @@ def test_what_a_gate_says_and_that_it_says_it_again(name: str, tmp_path: Any) ->
     said = {gate.name: f"{gate_outcome(gate, results)}, {gate.message}" for gate in results.gates}
     for gate, told in CASES[name].told.items():
         assert fnmatchcase(said[gate], told.replace("[", "[[]")), f"{gate}: {said[gate]}"
-    for gate in (gate for gate in results.gates if gate.value is not None and results.calibration is None):
-        if (name := {"tcr": TC, "p": P}.get(gate.name)) is not None:
-            assert gate.value == results.overall.figures[name].value
+    values = {gate.name: gate.value for gate in results.gates if results.calibration is None}
+    for metric, measure in (("tcr", TC), ("p", P)):
+        if values.get(metric) is not None:
+            assert values[metric] == results.overall.figures[measure].value
     write_json(results, tmp_path / "r.json")
     assert read_computed(tmp_path / "r.json").gates == results.gates
 
