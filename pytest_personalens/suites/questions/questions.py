@@ -11,8 +11,8 @@ from pytest_personalens.agents.embedded.reader.text import stems
 from pytest_personalens.core.facts import Clock, Session
 from pytest_personalens.core.frozen import Frozen, Text
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
+from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import BaseScenario, Context
-from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.base import digest
 
 if TYPE_CHECKING:
