@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
@@ -64,6 +63,11 @@ def at_once(repo: Repository) -> list[int]:
     return [int(path.read_text()) for path in repo.path.glob("most-*")]
 
 
+def users(repo: Repository) -> set[str]:
+    """The users who were answered."""
+    return {line.split()[0] for line in (repo.path / "said.log").read_text().splitlines()}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "workers", [(), ("-n", "2"), ("-n", "2", "--dist", "worksteal")], ids=["alone", "workers", "worksteal"]
@@ -71,19 +75,20 @@ def at_once(repo: Repository) -> list[int]:
 def test_side_by_side_gives_what_one_after_the_other_gives(
     slow: Repository, workers: tuple[str, ...]
 ) -> None:
-    args = (
-        "--personalens-sample=12",
-        "--personalens-report=r.json",
-        "--personalens-dimensions=all",
-        *LENIENT,
-    )
-    slow.run(*args).assert_outcomes(passed=12)
+    files = ("--personalens-report=r.json", "--personalens-dimensions=all")
+    args = ("--personalens-sample=12", *files, *LENIENT, "-v")
+    first = slow.run(*args)
+    first.assert_outcomes(passed=12)
     one_by_one = results(slow)
     assert at_once(slow) == [1]
     (said := slow.path / "said.log").unlink()
     result = slow.run(*args, *workers, "-opersonalens_parallel=6")
     result.assert_outcomes(passed=12)
     assert results(slow) == one_by_one
+    if not workers:
+        plain, side = (re.findall(r"(?m)^test_bot\S+(?= PASSED)", str(r.stdout)) for r in (first, result))
+        assert len(side) == 12
+        assert side == plain, "in pytest's order"
     # A controller runs nothing; each worker ran several at once, and nothing was said twice.
     assert max(at_once(slow)) >= 4
     assert len(said.read_text().splitlines()) == sum(
@@ -91,27 +96,14 @@ def test_side_by_side_gives_what_one_after_the_other_gives(
     )
 
 
-@pytest.mark.slow
-def test_reports_come_in_pytests_order(slow: Repository) -> None:
-    args = ("--personalens-sample=8", *LENIENT, "-v")
-    plain, side = (
-        [line.split()[0] for line in slow.run(*args, *more).outlines if re.match(r"test_bot\S+ PASSED", line)]
-        for more in ((), ("-opersonalens_parallel=4",))
-    )
-    assert len(side) == 8
-    assert side == plain
-
-
 def test_a_duration_is_that_of_the_evaluation(slow: Repository) -> None:
     slow.run(
         "--personalens-sample=6", "-opersonalens_parallel=6", *LENIENT, "--junitxml", "j.xml"
     ).assert_outcomes(passed=6)
-    times = [
-        float(t)
-        for t in re.findall(
-            r'<testcase [^>]*name="test_bot[^>]* time="([\d.]+)"', (slow.path / "j.xml").read_text()
-        )
-    ]
+    found = re.findall(
+        r'<testcase [^>]*name="test_bot[^>]* time="([\d.]+)"', (slow.path / "j.xml").read_text()
+    )
+    times = [float(time) for time in found]
     assert len(times) == 6
     # Two replies of 50 ms at least; without the correction the later ones would wait no time at all.
     assert all(t > 0.09 for t in times), times
@@ -122,9 +114,8 @@ def test_after_the_first_failure_nothing_more_is_asked(slow: Repository) -> None
         "--personalens-sample=40", "-opersonalens_parallel=2", "-x", "-opersonalens_threshold=p>=4"
     )
     assert result.parseoutcomes()["failed"] == 1
-    users = {line.split()[0] for line in (slow.path / "said.log").read_text().splitlines()}
     # The failing one, those under way beside it, and those begun while it was reported.
-    assert len(users) <= 8, users
+    assert len(users(slow)) <= 8
 
 
 def test_only_chosen_items_are_evaluated(slow: Repository) -> None:
@@ -133,8 +124,7 @@ def test_only_chosen_items_are_evaluated(slow: Repository) -> None:
     )
     outcomes = result.parseoutcomes()
     assert outcomes["passed"] + outcomes["deselected"] == 10
-    users = {line.split()[0] for line in (slow.path / "said.log").read_text().splitlines()}
-    assert len(users) == outcomes["passed"]
+    assert len(users(slow)) == outcomes["passed"]
 
 
 def test_the_last_failed_run_alone(slow: Repository) -> None:
@@ -148,81 +138,37 @@ def test_the_last_failed_run_alone(slow: Repository) -> None:
     assert "passed" not in again
 
 
-def test_an_assistant_made_anew_for_each_item_runs_in_turn_whatever_is_asked(repo: Repository) -> None:
-    repo.write(
-        conftest="""
-        import pytest
+#: An assistant of a module, for each of some words; nobody goes on before four dialogues are here.
+OWN = """
+    import threading
+    import pytest
 
-        @pytest.fixture
-        def personalens_assistant(personalens_context):
-            return lambda messages: "ok"
-        """
+    @pytest.fixture(scope="module", params={words})
+    def word(request):
+        return request.param
+
+    @pytest.fixture(scope="module")
+    def personalens_assistant(word):
+        together = threading.Barrier(4, timeout=5)
+
+        def bot(messages):
+            if len(messages) == 1:
+                together.wait()
+            return f"I've booked it for 19:30, {{word}} says so."
+
+        return bot
+
+    def test_it(personalens, word):
+        assert all(word in m.content for m in personalens.evaluate().dialogue.messages[1::2])
+"""
+
+
+def test_the_items_of_every_module_run_side_by_side_with_the_assistant_of_their_own(slow: Repository) -> None:
+    slow.write(
+        conftest="", test_one=OWN.format(words=["Alpha"]), test_two=OWN.format(words=["Beta", "Gamma"])
     )
-    run = ("--personalens-sample=3", "-opersonalens_parallel=2", "--personalens-gate=none")
-    repo.inline(*run).assert_outcomes(passed=3)
-
-
-@pytest.mark.parametrize("value", ["0", "-1", "many", "1.5"])
-def test_a_number_at_once_that_is_none_is_refused(slow: Repository, value: str) -> None:
-    assert_usage_error(
-        slow.run("--personalens-sample=3", "-o", f"personalens_parallel={value}"),
-        f"ERROR: personalens_parallel: expected a whole number from 1 to 10000, or true, or false, not '{value}'",
-    )
-
-
-def test_each_module_gets_the_assistant_of_its_own(slow: Repository) -> None:
-    for name, word in (("one", "Alpha"), ("two", "Beta")):
-        slow.write(
-            **{
-                f"test_{name}": (
-                    f"""
-                import pytest
-
-                @pytest.fixture(scope="module")
-                def personalens_assistant():
-                    return lambda messages: "I've booked it, {word} says so."
-
-                def test_{name}(personalens):
-                    assert all("{word}" in m.content for m in personalens.evaluate().dialogue.messages[1::2])
-                """
-                )
-            }
-        )
-    slow.run(
-        "--personalens-sample=5", "-opersonalens_parallel=4", "test_one.py", "test_two.py"
-    ).assert_outcomes(passed=10)
-
-
-def test_the_items_of_every_module_run_side_by_side(slow: Repository) -> None:
-    (slow.path / "conftest.py").unlink()
-    for name in ("one", "two"):
-        slow.write(
-            **{
-                f"test_{name}": (
-                    f"""
-                import threading
-                import pytest
-
-                together = threading.Barrier(4, timeout=5)
-
-                @pytest.fixture(scope="module")
-                def personalens_assistant():
-                    def bot(messages):
-                        if len(messages) == 1:
-                            together.wait()  # nobody goes on before four are here
-                        return "I've booked it for 19:30."
-
-                    return bot
-
-                def test_{name}(personalens):
-                    assert personalens.evaluate().scored
-                """
-                )
-            }
-        )
-    slow.run(
-        "--personalens-sample=8", "-opersonalens_parallel=4", "test_one.py", "test_two.py"
-    ).assert_outcomes(passed=16)
+    args = ("--personalens-sample=8", "-opersonalens_parallel=4", "test_one.py", "test_two.py")
+    slow.run(*args).assert_outcomes(passed=24)
 
 
 def test_a_scenario_that_cannot_be_loaded_is_the_error_of_its_own_item(slow: Repository) -> None:
@@ -255,27 +201,6 @@ def test_a_scenario_that_cannot_be_loaded_is_the_error_of_its_own_item(slow: Rep
     assert outcomes["errors"] >= 1
     assert outcomes["passed"] == 6 - outcomes["errors"]
     assert all("shopping" in line for line in result.outlines if line.startswith("ERROR "))
-
-
-def test_a_parametrized_assistant_is_never_mixed_up(slow: Repository) -> None:
-    slow.write(
-        conftest="""
-        import pytest
-
-        @pytest.fixture(scope="session", params=["Alpha", "Beta"])
-        def model(request):
-            return request.param
-
-        @pytest.fixture(scope="session")
-        def personalens_assistant(model):
-            return lambda messages: f"I've booked it, {model} says so."
-        """,
-        test_bot="""
-        def test_bot(personalens, model):
-            assert all(model in m.content for m in personalens.evaluate().dialogue.messages[1::2])
-        """,
-    )
-    slow.run("--personalens-sample=5", "-opersonalens_parallel=4").assert_outcomes(passed=10)
 
 
 def test_async_assistants_share_one_loop(slow: Repository) -> None:
@@ -316,9 +241,12 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_bought(slow: Repository, endpoin
     """Calls take an hour here: who waited for those in flight would be seen, however busy this machine is."""
     hang = False
 
+    def reads(call: Call) -> bool:
+        return "Give this reading" in call.prompt
+
     def answer(call: Call) -> Reply:
         reply = play(call)
-        reply.delay = 3600.0 if hang and "Give this reading" in call.prompt else 0.0
+        reply.delay = 3600.0 if hang and reads(call) else 0.0
         return reply
 
     endpoint.answer, hang = answer, True
@@ -328,30 +256,15 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_bought(slow: Repository, endpoin
         sys.executable, "-c", heeds, "--personalens-sample=6", "-opersonalens_parallel=6", "--personalens-record=live", *LENIENT,
         "--personalens-user-model=openai:small", "--personalens-judge-model=openai:small",
     ]  # fmt: skip
-    run = subprocess.Popen(
-        command,
-        cwd=slow.path,
-        env={**os.environ, **endpoint.environment()},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    how: Any = {"cwd": slow.path, "env": {**os.environ, **endpoint.environment()}, "text": True}
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **how)
     deadline = time.monotonic() + 300
-    while sum("Give this reading" in c.prompt for c in endpoint.calls) < 12 and time.monotonic() < deadline:
+    while sum(map(reads, endpoint.calls)) < 12 and time.monotonic() < deadline:
         time.sleep(0.05)
     run.send_signal(signal.SIGINT)
     out, _ = run.communicate(timeout=300)
     assert run.returncode == 2, out
     before, hang = len(endpoint.calls), False
-    again = subprocess.run(
-        command,
-        cwd=slow.path,
-        env={**os.environ, **endpoint.environment()},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    again = subprocess.run(command, capture_output=True, check=False, **how)
     assert "6 passed" in again.stdout
-    assert all("Give this reading" in c.prompt for c in endpoint.calls[before:]), (
-        "the dialogues were paid for before"
-    )
+    assert all(map(reads, endpoint.calls[before:])), "the dialogues were paid for before"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.processes.runs import assert_usage_error
-from tests.support.repository import Repository, forget_calls
+from tests.support.repository import Repository, forget_calls, record_bytes, records
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play, quote_of
 
 LIVE = (
@@ -22,11 +22,12 @@ LIVE = (
 )
 
 
-def results(path: Path) -> dict[str, object]:
-    return json.loads(path.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+def prices(repo: Repository, *lines: str) -> None:
+    repo.pytester.makeini("[pytest]\npersonalens_prices =\n" + "".join(f"  {line}\n" for line in lines))
 
 
 def test_a_run_buys_once_and_replays_for_nothing(repo: Repository, endpoint: Endpoint) -> None:
+    prices(repo, "openai:small = 100, 200")
     refused = repo.run(*LIVE)
     refused.assert_outcomes(failed=3)
     refused.stdout.fnmatch_lines(["*the record is missing*record it with --personalens-record new"])
@@ -35,75 +36,23 @@ def test_a_run_buys_once_and_replays_for_nothing(repo: Repository, endpoint: End
     bought = repo.run(*LIVE, "--personalens-record=new", "--personalens-report=r.json")
     bought.assert_outcomes(passed=3)
     assert len(endpoint.calls) == 3 * (2 + 2), "an opening, a closing and two readings an item"
-    bought.stdout.fnmatch_lines(
-        ["*12 model calls*", "judge p *3 *", "judge tc *3 *", "user agent *6 *", "all *12 *"]
-    )
-    data = results(repo.path / "r.json")
-    usage = data["usage"]
-    assert isinstance(usage, dict)
-    assert {k: v["calls"] for k, v in usage.items()} == {"judge p": 3, "judge tc": 3, "user agent": 6}
-    assert usage["judge p"]["cached_tokens"] > 0, "the second reading begins like the first"
+    table = ["judge p *3 *", "judge tc *3 *", "user agent *6 *", "all *12 *"]
+    bought.stdout.fnmatch_lines(["*12 model calls*", *table])
+    data = repo.results("r.json")
+    assert {k: v["calls"] for k, v in data["usage"].items()} == {"judge p": 3, "judge tc": 3, "user agent": 6}
+    assert data["usage"]["judge p"]["cached_tokens"] > 0, "the second reading begins like the first"
+    dollars = [item["usd"] for item in data["items"]]
+    assert min(dollars) > 0
+    assert sum(dollars) == pytest.approx(sum(data["usd"].values()), abs=1e-5)
 
     endpoint.calls.clear()
-    again = repo.run(*LIVE, "--personalens-report=r.json")
-    again.assert_outcomes(passed=3)
+    repo.run(*LIVE, "--personalens-report=r.json").assert_outcomes(passed=3)
     assert endpoint.calls == []
-    assert results(repo.path / "r.json")["usage"] == {}
-    record = json.loads(next((repo.path / "__personalens__").rglob("*.json")).read_text(encoding="utf-8"))
+    again = repo.results("r.json")
+    assert (again["usage"], [item["usd"] for item in again["items"]]) == ({}, [None] * 3)
+    record = json.loads(records(repo)[0].read_text(encoding="utf-8"))
     priced = {row["role"] for row in record["calls"] if row.get("tokens", {}).get("input")}
     assert priced == {"judge p", "judge tc", "user agent"}, "the record tells what it cost"
-
-
-def test_who_sees_what_on_the_wire(repo: Repository, endpoint: Endpoint) -> None:
-    result = repo.run(
-        *LIVE,
-        "--personalens-record=live",
-        "--personalens-sample=1",
-        "--personalens-dimensions=all,p-turns,leak",
-    )
-    result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(
-        ["personalization after each turn of the assistant (dialogues), goodbyes left out: 1: 3.00 (1)"]
-    )
-    users = [c for c in endpoint.calls if c.protocol == "bedrock"]
-    judges = {c.prompt.rsplit(": ", 1)[1]: c for c in endpoint.calls if c.protocol == "openai"}
-    assert len(users) == 2
-    assert len(judges) == 8
-    goal = re.search(r"What counts as completed:\n<goal>\n(.+)", judges["Task completion."].prompt)
-    assert goal
-    for call in [*users, *(c for name, c in judges.items() if name != "Task completion.")]:
-        assert goal[1] not in call.prompt
-    for name, call in judges.items():
-        assert ("Past conversations about" in call.prompt) == name.startswith("Personalization"), name
-    assert users[0].body["inferenceConfig"]["temperature"] == 0.5
-    assert judges["Personalization."].body["temperature"] == 0
-
-
-@pytest.mark.slow
-def test_a_model_is_the_assistant_in_the_settings_of_the_paper(
-    empty_repo: Repository, endpoint: Endpoint
-) -> None:
-    common = (
-        *LIVE,
-        "--personalens-assistant=openai:bot",
-        "--personalens-record=live",
-        "--personalens-sample=1",
-    )
-    systems = {}
-    for extra in (
-        ("-opersonalens_context=none",),
-        ("-opersonalens_context=DIS",),
-        ("-o", "personalens_assistant_prompt=vanilla"),
-    ):
-        endpoint.calls.clear()
-        result = empty_repo.run(*common, *extra)
-        result.assert_outcomes(passed=1)
-        systems[extra[-1]] = next(c.system for c in endpoint.calls if c.model == "bot")
-    assert "You are a digital assistant" in systems["-opersonalens_context=none"]
-    assert "Past conversations" not in systems["-opersonalens_context=none"]
-    assert "Past conversations" in systems["-opersonalens_context=DIS"]
-    assert systems["personalens_assistant_prompt=vanilla"] == ""
-    result.stdout.fnmatch_lines(["*assistant openai:bot (vanilla)*", "assistant *"])
 
 
 def test_a_recorded_run_with_a_model_as_the_assistant_is_free(
@@ -140,13 +89,15 @@ def test_a_callable_is_the_assistant_by_its_place(empty_repo: Repository) -> Non
         )
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_a_cap_on_calls_stops_in_order_and_keeps_what_was_bought(
-    repo: Repository, endpoint: Endpoint, workers: tuple[str, ...]
+@pytest.mark.parametrize(
+    ("mode", "workers"), [("live", ()), ("live", ("-n", "2")), ("new", ("-n", "2"))], ids=str
+)
+def test_a_cap_on_calls_stops_in_order_and_the_next_run_goes_on(
+    repo: Repository, endpoint: Endpoint, mode: str, workers: tuple[str, ...]
 ) -> None:
     forget_calls()
-    live = (*LIVE, "--personalens-sample=6")
-    result = repo.run_with_cache(*live, "--personalens-record=live", "--personalens-budget=13calls", *workers)
+    live = (*LIVE, "--personalens-sample=6", f"--personalens-record={mode}", *workers)
+    result = repo.run_with_cache(*live, "--personalens-budget=13calls")
     assert len(endpoint.calls) == 13
     outcomes = result.parseoutcomes()
     assert outcomes["passed"] >= 1
@@ -155,9 +106,11 @@ def test_a_cap_on_calls_stops_in_order_and_keeps_what_was_bought(
     result.stdout.fnmatch_lines(
         ["not scored: *, the cap on calls or money was reached; what was bought is kept*"]
     )
-    rest = repo.run_with_cache(*live, "--personalens-record=live", *workers)
-    rest.assert_outcomes(passed=6)
+    written = record_bytes(repo)
+    repo.run_with_cache(*live).assert_outcomes(passed=6)
     assert len(endpoint.calls) == 24, "nothing was bought twice"
+    assert written.items() <= record_bytes(repo).items()
+    assert len(records(repo)) == (6 if mode == "new" else 0)
     logs = Path(os.environ["PERSONALENS_CACHE_DIR"]).glob("calls/*/*.jsonl")
     rows = [json.loads(line) for log in logs for line in log.read_text(encoding="utf-8").splitlines()]
     assert len(rows) == 24, "what was bought in two runs adds up"
@@ -170,44 +123,23 @@ def test_a_cap_on_money_needs_prices_and_stops_in_order(repo: Repository, endpoi
         repo.run(*capped),
         "ERROR: personalens: --personalens-budget: no price is known for bedrock:claude-3-haiku-v1 (user agent)*",
     )
-    (repo.path / "pytest.ini").write_text(
-        "[pytest]\npersonalens_prices =\n  bedrock:claude-3-haiku-v1 = 0.25, 1.25\n  openai:small = 1, 2\n",
-        encoding="utf-8",
-    )
+    prices(repo, "bedrock:claude-3-haiku-v1 = 0.25, 1.25", "openai:small = 1, 2")
     result = repo.run(*capped, "-rs")
     assert len(endpoint.calls) == 1
     assert result.parseoutcomes() == {"skipped": 3, "failed": 1}, "no item, and so the run"
     result.stdout.fnmatch_lines(["SKIPPED*the run has spent $*"])
 
 
-@pytest.mark.slow
-def test_each_dialogue_has_the_dollars_of_its_models(repo: Repository, endpoint: Endpoint) -> None:
-    (repo.path / "pytest.ini").write_text(
-        "[pytest]\npersonalens_prices =\n  openai:small = 100, 200\n", encoding="utf-8"
-    )
-    repo.run(*LIVE, "--personalens-record=new", "--personalens-report=r.json").assert_outcomes(passed=3)
-    found = repo.results("r.json")
-    dollars = [item["usd"] for item in found["items"]]
-    assert min(dollars) > 0
-    assert sum(dollars) == pytest.approx(sum(found["usd"].values()), abs=1e-5)
-    repo.run(*LIVE, "--personalens-report=r.json").assert_outcomes(passed=3)
-    assert [item["usd"] for item in repo.results("r.json")["items"]] == [None] * 3, "replayed for nothing"
-
-
 def test_an_estimate_spends_nothing(repo: Repository, endpoint: Endpoint) -> None:
-    (repo.path / "pytest.ini").write_text(
-        "[pytest]\npersonalens_prices =\n  openai:small = 1, 2\n", encoding="utf-8"
-    )
+    prices(repo, "openai:small = 1, 2")
     result = repo.run(*LIVE, "--personalens-estimate", "-n", "2")
     assert result.ret == 0
     assert endpoint.calls == []
     result.stdout.fnmatch_lines(
         [
             "personalens: 3 scenarios*",
-            "judge p *3 *",
-            "judge tc *3 *",
-            "user agent *",
-            "all *",
+            *("judge p *3 *", "judge tc *3 *", "user agent *", "all *"),
+            "and up to 6 more calls of the judge, US$ 0.0174: it is asked once more where *",
             "without a price; *",
             "personalens_prices =",
             "    bedrock:claude-3-haiku-v1 = INPUT, OUTPUT",
@@ -240,51 +172,34 @@ def test_an_estimate_comes_near_to_what_the_run_takes(repo: Repository, endpoint
         for m in re.finditer(r"^(user agent|judge \w+) +([\d,]+) ", told, re.MULTILINE)
     }
     repo.run(*run, "--personalens-record=live", "--personalens-report=r.json")
-    usage = results(repo.path / "r.json")["usage"]
-    assert isinstance(usage, dict)
+    usage = repo.results("r.json")["usage"]
     assert estimated == {purpose: used["calls"] for purpose, used in usage.items()}
 
 
-@pytest.mark.slow
-def test_readings_that_are_asked_for_twice_are_estimated_and_told(
-    repo: Repository, endpoint: Endpoint
-) -> None:
+def test_readings_that_are_asked_for_twice_are_told(repo: Repository, endpoint: Endpoint) -> None:
     def invents(call: Call) -> Reply:
         reply = play(call)
-        if reply.data is None:
-            return reply
-        return Reply(data={**reply.data, "evidence": [{"turn": 0, "quote": "nobody said so"}]})
+        return (
+            Reply(data={**reply.data, "evidence": [{"turn": 0, "quote": "nobody said so"}]})
+            if reply.data
+            else reply
+        )
 
-    told = repo.run(*LIVE, "--personalens-estimate")
-    told.stdout.fnmatch_lines(["and up to 6 more calls of the judge: it is asked once more where *"])
-    run = (*LIVE, "--personalens-record=live", "--personalens-gate=p >= 1", "-p", "no:cacheprovider")
-    repo.run(*run).stdout.no_fnmatch_line("*asked for twice*")
-    endpoint.answer = invents
-    endpoint.calls.clear()
-    forget_calls()
-    repo.run(*run).stdout.fnmatch_lines(
-        ["readings that the judge was asked for twice: 6 of 6; *quoted nothing that is in the transcript"]
-    )
-
-
-def test_readings_that_stay_unread_count_among_those_asked_for_twice(
-    repo: Repository, endpoint: Endpoint
-) -> None:
     def gives_no_tc(call: Call) -> Reply:
         reply = play(call)
         completion = reply.data is not None and isinstance(reply.data["score"], bool)
         return Reply(data={**(reply.data or {}), "score": "perhaps"}) if completion else reply
 
-    endpoint.answer = gives_no_tc
-    result = repo.run(
-        *LIVE, "--personalens-record=live", "--personalens-gate=p >= 1", "-p", "no:cacheprovider"
-    )
-    result.stdout.fnmatch_lines(
-        [
-            "readings that the judge was asked for twice: 3 of 6; *",
-            "the judge did not give 3 readings of tc; *",
-        ]
-    )
+    told = "readings that the judge was asked for twice: "
+    run = (*LIVE, "--personalens-record=live", "--personalens-gate=p >= 1", "-p", "no:cacheprovider")
+    repo.run(*run).stdout.no_fnmatch_line(f"*{told}*")
+    for answer, lines in (
+        (invents, [f"{told}6 of 6; *quoted nothing that is in the transcript"]),
+        (gives_no_tc, [f"{told}3 of 6; *", "the judge did not give 3 readings of tc; *"]),
+    ):
+        forget_calls()
+        endpoint.answer = answer
+        repo.run(*run).stdout.fnmatch_lines(lines)
 
 
 @pytest.mark.slow
@@ -311,7 +226,7 @@ def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(
     )
     result.assert_outcomes(passed=1)
     assert [c.body["temperature"] for c in asked] == [0, 0.7, 0.7]
-    record = json.loads(next((repo.path / "__personalens__").rglob("*.json")).read_text(encoding="utf-8"))
+    record = json.loads(records(repo)[0].read_text(encoding="utf-8"))
     p = next(v for v in record["verdicts"] if v["dimension"] == "personalization")
     assert [v["score"] for v in p["votes"]] == [1, 3, 3]
     assert p["score"] == 3
@@ -348,20 +263,6 @@ def test_a_fault_of_the_simulated_user_is_no_failure_of_the_assistant(
             f"  such as: bedrock:claude-3-haiku-v1 {cause}*",
             f"SKIPPED*not scored: user-agent: bedrock:claude-3-haiku-v1 {cause}*",
         ]
-    )
-
-
-def test_an_unreadable_judge_is_an_error_of_the_judge(repo: Repository, endpoint: Endpoint) -> None:
-    endpoint.answer = lambda call: (
-        Reply("Looks fine to me!") if "Give this reading" in call.prompt else play(call)
-    )
-    result = repo.run(*LIVE, "--personalens-record=live")
-    result.assert_outcomes(failed=3)
-    result.stdout.fnmatch_lines(
-        ["*openai:small: unreadable verdict on tc: expected one line 'Score: ...', found 0*"]
-    )
-    assert sum("could not be read" in c.prompt for c in endpoint.calls) == 6, (
-        "each of the two readings is asked for once more"
     )
 
 

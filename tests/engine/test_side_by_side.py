@@ -77,9 +77,10 @@ def test_an_async_assistant_serves_several_users_at_once_without_an_option(
     [
         ("async def bot", "def bot", ()),
         ('(scope="session")', "", ()),
+        ('(scope="session")', "", ("-opersonalens_parallel=2",)),
         ("", "", ("-opersonalens_parallel=false",)),
     ],
-    ids=["a sync callable", "a function-scoped fixture", "the team says so"],
+    ids=["a sync callable", "a function-scoped fixture", "one whatever is asked", "the team says so"],
 )
 def test_others_run_one_after_the_other(bot: Repository, old: str, new: str, words: tuple[str, ...]) -> None:
     text = BOT.replace(old, new)

@@ -175,6 +175,11 @@ def records(repo: Repository) -> list[Path]:
     return sorted(repo.path.glob("__personalens__/**/*.json"))
 
 
+def record_bytes(repo: Repository) -> dict[str, bytes]:
+    """The content of the repository's records by file name."""
+    return {path.name: path.read_bytes() for path in records(repo)}
+
+
 class ScriptedUser:
     """A user agent that says what it is told to."""
 

@@ -19,19 +19,17 @@ from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 KEPT = ("-p", "cacheprovider")
 
 
-@pytest.mark.parametrize("run", ["update", "replay"])
 @pytest.mark.slow
 def test_records_are_written_and_read_where_python_runs_without_asserts(
-    paid: Repository, monkeypatch: pytest.MonkeyPatch, run: str
+    paid: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     args = ("--assert=plain", *KEPT, "--personalens-sample=2", *MODELS)
     monkeypatch.setenv("PYTHONOPTIMIZE", "1")
     result = paid.run_with_cache(*args, "--personalens-record=new")
     result.stdout.fnmatch_lines(["records: 2 written"])
     assert (len(records(paid)), calls(paid)) == (2, 10)
-    if run == "replay":
-        paid.run_with_cache(*args).stdout.fnmatch_lines(["records: 2 replayed"])
-        assert calls(paid) == 0
+    paid.run_with_cache(*args).stdout.fnmatch_lines(["records: 2 replayed"])
+    assert calls(paid) == 0
 
 
 def test_a_record_that_cannot_be_written_is_one_line_and_what_was_bought_is_kept(paid: Repository) -> None:
@@ -64,22 +62,11 @@ def test_workers_whose_controller_was_killed_make_no_further_call(
         conftest="import pytest\n\n@pytest.fixture(scope='session')\ndef personalens_assistant():\n    return lambda messages: 'done'\n"
     )
     endpoint.answer = chatty
-    run = (
-        "--personalens-sample=60",
-        "-n",
-        "2",
-        "-opersonalens_parallel=4",
-        "-o",
-        "personalens_max_turns=900",
-        "--personalens-record=live",
-    )
-    models = ("--personalens-user-model=openai:small",)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-q", *run, *models],
-        cwd=repo.path,
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-    )
+    run = [
+        *(sys.executable, "-m", "pytest", "-q", "-n", "2", "--personalens-sample=60", "--personalens-record=live"),
+        *("-opersonalens_parallel=4", "-opersonalens_max_turns=900", "--personalens-user-model=openai:small"),
+    ]  # fmt: skip
+    process = subprocess.Popen(run, cwd=repo.path, start_new_session=True, stdout=subprocess.DEVNULL)
     while len(endpoint.calls) < 30 and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(end)
@@ -92,12 +79,8 @@ def test_workers_whose_controller_was_killed_make_no_further_call(
     assert len(endpoint.calls) - made <= 2 * 4, "no more than were on their way"
 
 
-AGREEMENT = (
-    "agreement",
-    str(ROOT / "data" / "agreement" / "anchors.jsonl"),
-    "--judge-model=openai:small",
-    "--live",
-)
+ANCHORS = str(ROOT / "data" / "agreement" / "anchors.jsonl")
+AGREEMENT = ("agreement", ANCHORS, "--judge-model=openai:small", "--live")
 
 
 @pytest.fixture
@@ -162,16 +145,8 @@ def test_votes_are_kept_one_by_one(
         )
     )
     run = paid.run_with_cache
-    args = (
-        *KEPT,
-        "--personalens-sample=1",
-        *MODELS,
-        "--personalens-dimensions=tc",
-        "-o",
-        "personalens_judge_votes=15",
-        "--personalens-record=live",
-        *how,
-    )
+    votes = ("--personalens-dimensions=tc", "-opersonalens_judge_votes=15", "--personalens-record=live")
+    args = (*KEPT, "--personalens-sample=1", *MODELS, *votes, *how)
     monkeypatch.setenv("CRASH", "13")
     run(*args)
     assert calls(paid) == 3 + 10, "three turns of the user, ten votes"

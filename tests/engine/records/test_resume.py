@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from pytest_personalens.plugin.records.resume import first_changed, sources
 from tests.support.repository import Repository, forget_calls
 
 #: Models and an assistant that write down when a call begins and when it is answered, 50 ms later.
@@ -64,6 +65,7 @@ CONFTEST = """
 
         return bot
 """
+RESUMES = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new", "-v")
 MODELS = ("--personalens-user-model=user", "--personalens-judge-model=judge")
 #: So many dialogues are under way at a time: of each, the last answer may not have been noted down when the
 #: run is killed.
@@ -169,10 +171,9 @@ def test_without_the_flag_the_assistant_is_asked_anew(asked: Repository) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", [(), ("-opersonalens_parallel=2",)], ids=["in turn", "side by side"])
-def test_what_all_parts_of_a_run_used_is_summed(asked: Repository, how: tuple[str, ...]) -> None:
+def test_what_all_parts_of_a_run_used_is_summed(asked: Repository) -> None:
     prices = "--override-ini=personalens_prices=user = 10, 20\n  judge = 100, 200"
-    args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new", prices, *how)
+    args = (*RESUMES, prices, "-opersonalens_parallel=2")
     killed(asked, 7, *args)
     killed(asked, 5, *args)
     again = run(asked, *args, "--personalens-report=r.json")
@@ -192,46 +193,31 @@ def test_what_all_parts_of_a_run_used_is_summed(asked: Repository, how: tuple[st
 
 
 @pytest.mark.slow
-def test_the_header_says_that_a_run_goes_on(asked: Repository) -> None:
-    args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new", "-v")
-    assert "continues" not in run(asked, *args).stdout.str()
-    killed(asked, 5, *args, "--personalens-seed=other")
-    assert "continues the interrupted run" in run(asked, *args, "--personalens-seed=other").stdout.str()
-
-
-@pytest.mark.slow
-def test_another_run_is_not_resumed(asked: Repository) -> None:
-    args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new")
-    killed(asked, 5, *args)
-    other = run(asked, *args, "-opersonalens_context=D")
+def test_the_header_says_that_a_run_goes_on_and_another_run_is_refused(asked: Repository) -> None:
+    killed(asked, 5, *RESUMES)
+    other = run(asked, *RESUMES, "-opersonalens_context=D")
     assert other.ret == 4
     assert other.stderr.str().startswith(
         "ERROR: --personalens-resume: the interrupted run had personalens_context 'DIS', this one has 'D'; give the same, "
     )
-    assert "3 passed" in run(asked, *args, "-opersonalens_parallel=2").stdout.str()
+    out = run(asked, *RESUMES, "-opersonalens_parallel=2").stdout.str()
+    assert "continues the interrupted run" in out
+    assert "3 passed" in out
+    assert "continues" not in run(asked, *RESUMES).stdout.str()
 
 
-def test_a_failing_run_that_ends_in_order_is_not_resumed(asked: Repository) -> None:
+def test_a_run_that_ends_in_order_or_never_began_is_not_resumed(asked: Repository) -> None:
     """Who mends the assistant after -x wants it asked again."""
-    args = (
-        "--personalens-sample=3",
-        "--personalens-resume",
-        "-x",
-        "-opersonalens_threshold=p>=4",
-        "--personalens-record=live",
-    )
-    assert run(asked, *args).ret == 1
     calls = Calls(asked)
-    calls.forget()
-    assert run(asked, *args).ret == 1
-    assert any(key.startswith("bot") for key, _ in calls.made())
-
-
-@pytest.mark.parametrize("idle", ["-k=nothing", "--personalens-estimate", "--collect-only"])
-def test_a_run_that_never_began_is_not_resumed(asked: Repository, idle: str) -> None:
-    assert run(asked, "--personalens-sample=2", idle).ret in (0, 4)
-    args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new", "-v")
-    assert "continues" not in (out := run(asked, *args).stdout.str())
+    failing = (*RESUMES, "-x", "-opersonalens_threshold=p>=4", "--personalens-record=live")
+    for _ in range(2):
+        calls.forget()
+        assert run(asked, *failing).ret == 1
+        assert any(key.startswith("bot") for key, _ in calls.made())
+    for idle in ("-k=nothing", "--personalens-estimate", "--collect-only"):
+        assert run(asked, "--personalens-sample=2", idle).ret in (0, 4)
+    out = run(asked, *RESUMES).stdout.str()
+    assert "continues" not in out
     assert "3 passed" in out
 
 
@@ -240,48 +226,51 @@ def git(repo: Repository, *words: str) -> None:
     subprocess.run(command, cwd=repo.path, check=True, capture_output=True)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("version_control", [True, False], ids=["git", "no git"])
-@pytest.mark.parametrize("change", ["conftest.py", "prompts/tone.md", "", "results.json"])
-def test_the_replies_of_another_assistant_are_not_counted(
-    asked: Repository, monkeypatch: pytest.MonkeyPatch, version_control: bool, change: str
+def test_what_makes_it_another_assistant(
+    asked: Repository, monkeypatch: pytest.MonkeyPatch, version_control: bool
 ) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(asked.path.parent))
-    args, calls = (
-        ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new"),
-        Calls(asked),
-    )
     if version_control:
         git(asked, "init")
         (asked.path / ".gitignore").write_text(".pytest_cache\n__pycache__\n")
         git(asked, "add", "conftest.py", "test_bot.py", ".gitignore")
         git(asked, "commit", "-m", "a bot")
-    killed(asked, 8, *args)
+    for change, told in (
+        ("conftest.py", "conftest.py"),
+        ("prompts/tone.md", "prompts/tone.md"),
+        ("results.json", ""),
+        ("__personalens__/notes.md", ""),
+        ("env/lib/tool.py", "env/lib/tool.py" if version_control else ""),
+    ):
+        before, file = sources(asked.path), asked.path / change
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if change.startswith("env"):
+            (asked.path / "env" / "pyvenv.cfg").touch()
+        with file.open("a", encoding="utf-8") as opened:
+            opened.write("# another bot\n")
+        assert first_changed(before, sources(asked.path)) == told
+    if version_control:
+        before = sources(asked.path)
+        git(asked, "commit", "--allow-empty", "-m", "two")
+        assert first_changed(before, sources(asked.path)) == "the commit"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", ["conftest.py", "results.json"])
+def test_the_replies_of_another_assistant_are_not_counted(asked: Repository, change: str) -> None:
+    calls = Calls(asked)
+    killed(asked, 8, *RESUMES)
     answered = {key for key, _ in calls.made("answered") if key.startswith("bot")}
     assert answered
     calls.forget()
-    if change:
-        (asked.path / change).parent.mkdir(exist_ok=True)
-        with (asked.path / change).open("a", encoding="utf-8") as file:
-            file.write("# another bot\n")
-    out = run(asked, *args).stdout.str()
+    with (asked.path / change).open("a", encoding="utf-8") as file:
+        file.write("# another bot\n")
+    out = run(asked, *RESUMES).stdout.str()
     again = {key for key, _ in calls.made() if key.startswith("bot")}
-    if change.endswith((".py", ".md")):
+    if change == "conftest.py":
         assert f"begun 0 minutes ago ({change} has changed since): the assistant is asked anew" in out
         assert answered <= again
     else:
         assert "this run continues the interrupted run, begun 0 minutes ago, and counts its replies" in out
         assert not answered & again
-
-
-@pytest.mark.slow
-def test_the_replies_of_another_commit_are_not_counted(
-    asked: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(asked.path.parent))
-    args = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new")
-    git(asked, "init")
-    git(asked, "commit", "--allow-empty", "-m", "one")
-    killed(asked, 8, *args)
-    git(asked, "commit", "--allow-empty", "-m", "two")
-    assert "(the commit has changed since): the assistant is asked anew" in run(asked, *args).stdout.str()

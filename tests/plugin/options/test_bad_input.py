@@ -178,18 +178,6 @@ def test_a_toml_configuration_that_holds_anything(repo: Repository, key: str) ->
     one_line(repo.inline(*ARGS))
 
 
-@pytest.mark.parametrize("spoil", [folder, loop, nested])
-def test_a_record_that_is_none(repo: Repository, spoil: Callable[[Path], None]) -> None:
-    assert repo.inline(*ARGS, "--personalens-record=new").ret == 0
-    record = min((repo.path / "__personalens__").rglob("*.json"))
-    record.unlink()
-    spoil(record)
-    result = repo.inline(*ARGS)
-    assert result.ret == 1
-    assert "Traceback" not in str(result.stdout)
-    result.stdout.fnmatch_lines(["*the record cannot be read*"])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["é", "☃"])
 def test_a_path_that_the_terminal_cannot_show(

@@ -69,7 +69,10 @@ REFUSED = [
     ("-opersonalens_judge_votes=99999999999", "personalens_judge_votes: expected a whole number from 1 to 99, not "),
     ("-opersonalens_turn_timeout=inf", "personalens_turn_timeout: expected a number from 0.001 to 86400, not "),
     ("-opersonalens_turn_timeout=1e9", "personalens_turn_timeout: expected a number from 0.001 to 86400, not "),
-    (f"-opersonalens_parallel={'9' * 30}", "personalens_parallel: expected a whole number from 1 to 10000, or true, or false, not "),
+    *(
+        (f"-opersonalens_parallel={value}", f"personalens_parallel: expected a whole number from 1 to 10000, or true, or false, not '{value}'")
+        for value in ("0", "-1", "many", "1.5", "9" * 30)
+    ),
     ("--personalens-budget=200", "--personalens-budget: expected a number of calls or of dollars, such as 200calls or 5usd, not '200'"),
     ("'--personalens-budget=$5calls'", "--personalens-budget: expected a number of calls or of dollars"),
     ("--personalens-budget=infusd", "--personalens-budget: expected a number of calls or of dollars"),

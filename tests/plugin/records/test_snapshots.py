@@ -8,7 +8,7 @@ import json
 import pytest
 
 from tests.support.processes.runs import assert_usage_error
-from tests.support.repository import Repository, calls, records
+from tests.support.repository import Repository, calls, record_bytes, records
 from tests.support.scripted_agents import MODELS
 
 COMPARES = """
@@ -18,10 +18,7 @@ COMPARES = """
         assert personalens.evaluate() == snapshot(extension_class=RecordExtension)
 """
 ARGS = ("--personalens-gate=none",)
-
-
-def texts(repo: Repository) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in records(repo)}
+NEW = "--personalens-record=new"
 
 
 def test_an_evaluation_is_compared_with_the_record_of_its_item(
@@ -29,43 +26,56 @@ def test_an_evaluation_is_compared_with_the_record_of_its_item(
 ) -> None:
     paid.write(test_bot=COMPARES)
     args = ("--personalens-sample=2", *MODELS, *ARGS)
-    paid.run(*args, "--personalens-record=new").assert_outcomes(passed=2)
-    before = texts(paid)
+    paid.run(*args, NEW).assert_outcomes(passed=2)
+    before = record_bytes(paid)
     for extra in ((), ("-n", "2"), ("--snapshot-update",)):
         paid.run(*args, *extra).assert_outcomes(passed=2)
-        assert texts(paid) == before
+        assert record_bytes(paid) == before
     calls(paid)
     monkeypatch.setenv("CHANGE", "!")
     changed = paid.run(*args, "--personalens-record=live")
     changed.assert_outcomes(failed=2)
     assert "answer 1!" in str(changed.stdout)
-    assert texts(paid) == before
+    assert record_bytes(paid) == before
     paid.run(*args, "--personalens-record=live", "--snapshot-update").assert_outcomes(passed=2)
-    assert texts(paid) != before
+    assert record_bytes(paid) != before
     kept = [row for text in before.values() for row in json.loads(text)["calls"]]
-    now = [row for text in texts(paid).values() for row in json.loads(text)["calls"]]
+    now = [row for text in record_bytes(paid).values() for row in json.loads(text)["calls"]]
     assert all(row in now for row in kept), "the calls of the old record are not lost"
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_no_sample_and_no_update_deletes_a_record(repo: Repository, workers: tuple[str, ...]) -> None:
+@pytest.mark.slow
+def test_no_sample_and_no_update_deletes_a_record_or_calls_it_unused(repo: Repository) -> None:
     repo.write(test_bot=COMPARES)
-    repo.run("--personalens-sample=6", *ARGS, "--personalens-record=new")
-    before = texts(repo)
-    for more in (
-        (),
-        ("--snapshot-update",),
-        ("--personalens-record=new", "--snapshot-update"),
+    first = repo.run("--personalens-sample=12", *ARGS, NEW, "-n", "2")
+    first.stdout.fnmatch_lines(["records: 12 written"])
+    before = record_bytes(repo)
+    assert len(before) == 12
+    for sample, *more in (
+        ("12",),
+        ("12", "-n", "2"),
+        ("12", NEW),
+        ("3",),
+        ("3", "--snapshot-update"),
+        ("3", NEW, "--snapshot-update", "-n", "2"),
+        ("12", "-k", "music or alarm"),
+        ("12", "-m", "personalens(kind='multi')", NEW, "-n", "2"),
     ):
-        result = repo.run("--personalens-sample=2", *ARGS, *workers, *more)
+        result = repo.run(f"--personalens-sample={sample}", *ARGS, *more)
         assert result.ret == 0
-        assert "unused" not in str(result.stdout)
-        assert texts(repo) == before
+        result.stdout.fnmatch_lines(["records: * replayed"])
+        assert " unused" not in str(result.stdout)
+        assert record_bytes(repo) == before
+    other = repo.run("--personalens-sample=5", "--personalens-seed=x", *ARGS, "--snapshot-update")
+    assert " unused" not in str(other.stdout)
+    assert before.items() <= record_bytes(repo).items()
+    assert repo.run().ret == 0
+    assert before.items() <= record_bytes(repo).items()
 
 
 def test_unused_records_are_one_line_and_deleted_by_a_command_of_their_own(repo: Repository) -> None:
-    repo.run("--personalens-sample=4", *ARGS, "--personalens-record=new")
-    smaller = repo.run_with_cache("--personalens-sample=1", *ARGS, "--personalens-record=new")
+    repo.run("--personalens-sample=4", *ARGS, NEW)
+    smaller = repo.run_with_cache("--personalens-sample=1", *ARGS, NEW)
     smaller.stdout.fnmatch_lines(["3 records of no item of this run stay as they are: personalens records"])
     listed = repo.command("records")
     assert listed.ret == 0
@@ -79,6 +89,46 @@ def test_unused_records_are_one_line_and_deleted_by_a_command_of_their_own(repo:
 def test_collecting_with_workers_warns_of_nothing(repo: Repository) -> None:
     repo.pytester.makeini("[pytest]\nfilterwarnings = error\n")
     assert repo.run("--collect-only", "-q", "-n", "2", "--personalens-sample=2").ret == 0
+
+
+def test_the_teams_own_snapshots_are_left_to_syrupy(repo: Repository) -> None:
+    """Of any extension and in any test, ours neither accepts nor loses them."""
+    own = """
+        from syrupy.extensions.json import JSONSnapshotExtension
+
+        def test_own(snapshot):
+            assert {} == snapshot(extension_class=JSONSnapshotExtension)
+    """
+    item = "def test_bot(personalens, snapshot):\n    personalens.check()\n    assert personalens.scenario.id == snapshot\n"
+    repo.write(test_own=own, test_bot=item)
+    args = ("--personalens-sample=1", *ARGS)
+    for mode in ("new", "all"):
+        repo.run(*args, f"--personalens-record={mode}").assert_outcomes(failed=2)
+        assert not list(repo.path.rglob("__snapshots__"))
+    repo.run(*args, "--snapshot-update").stdout.fnmatch_lines(["2 snapshots generated."])
+    before = {path: path.read_bytes() for path in repo.path.rglob("__snapshots__/**/*.*")}
+    repo.inline(*args).stdout.fnmatch_lines(["2 snapshots passed."])
+    repo.write(test_own=own.replace("{}", "{'a': 1}"))
+    for mode in ("new", "all"):
+        repo.run(*args, f"--personalens-record={mode}").assert_outcomes(passed=1, failed=1)
+        assert {path: path.read_bytes() for path in before} == before
+    assert len(records(repo)) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "workers"])
+def test_records_need_no_plugin_of_syrupys(repo: Repository, workers: tuple[str, ...]) -> None:
+    repo.write(test_own="def test_own(snapshot):\n    assert {} == snapshot\n")
+    args = ("--personalens-sample=2", "--personalens-gate=p >= 1", "-p", "no:syrupy", *workers)
+    first = repo.run(*args, NEW, "test_bot.py")
+    assert first.ret == 0
+    first.stdout.fnmatch_lines(["records: 2 written"])
+    kept = record_bytes(repo)
+    again = repo.run(*args)
+    again.assert_outcomes(passed=4, errors=1)  # 2 items, 2 gates; the team's own snapshot alone is missed
+    again.stdout.fnmatch_lines(["*fixture 'snapshot' not found", "records: 2 replayed"])
+    assert repo.run(*args[:2], NEW, "test_bot.py").ret == 0
+    assert record_bytes(repo) == kept, "the same files as with it"
 
 
 OLD = {
@@ -98,18 +148,10 @@ OLD = {
     "user_agent": "embedded user",
     "user_digest": "00",
     "verdicts": [
-        {
-            "evidence_digest": "11",
-            "verdict": {"dimension": name, "score": score, "justification": "as it was"},
-        }
+        {"evidence_digest": "11", "verdict": {"dimension": name, "score": score, "justification": "as it was"}}
         for name, score in (("task_completion", 1), ("personalization", 2))
     ],
-}
-
-
-def sealed(record: dict[str, object]) -> str:
-    digest = hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:32]
-    return json.dumps({**record, "integrity": digest}, indent=2)
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -117,89 +159,61 @@ def old(paid: Repository) -> Repository:
     """A repository with a record of version 0.2."""
     folder = paid.path / "__personalens__" / "test_bot"
     folder.mkdir(parents=True)
-    (folder / "test_bot[movies-1-amara].json").write_text(sealed(OLD))
+    digest = hashlib.sha256(json.dumps(OLD, sort_keys=True).encode()).hexdigest()[:32]
+    (folder / "test_bot[movies-1-amara].json").write_text(json.dumps({**OLD, "integrity": digest}, indent=2))
     return paid
 
 
-@pytest.mark.parametrize("mode", ["live", "new", "all"])
-def test_old_records_are_refused_before_anything_is_paid(old: Repository, mode: str) -> None:
-    before = texts(old)
-    result = assert_usage_error(
-        old.run("--personalens-sample=2", *MODELS, f"--personalens-record={mode}"),
-        "ERROR: personalens: *test_bot[[]movies-1-amara].json: the record is of version 0.2, *",
-    )
-    assert "personalens records FOLDER --write FILE.jsonl" in str(result.stderr) + str(result.stdout)
-    assert (calls(old), texts(old)) == (0, before)
+def test_old_records_are_refused_before_anything_is_paid(old: Repository) -> None:
+    before = record_bytes(old)
+    for mode in ("live", "new", "all"):
+        result = assert_usage_error(
+            old.inline("--personalens-sample=2", *MODELS, f"--personalens-record={mode}"),
+            "ERROR: personalens: *test_bot[[]movies-1-amara].json: the record is of version 0.2, *",
+        )
+        assert "personalens records FOLDER --write FILE.jsonl" in str(result.stderr) + str(result.stdout)
+        assert (calls(old), record_bytes(old)) == (0, before)
 
 
 def test_old_records_become_stored_dialogues_with_their_verdicts(old: Repository) -> None:
-    assert old.command("records", ".", "--write", "old.jsonl").ret == 0
-    again = old.command("records", ".", "--write", "old.jsonl")
-    assert_usage_error(again, "error: --write: old.jsonl was not written by this plugin; *")
-    for path in records(old):
-        path.unlink()
-    files = ("--report", "r.json", "--save-baseline", "b.json")
-    assert old.command("score", "old.jsonl", *files, "--gate", "valid >= 0").ret == 0
-    (item,) = old.results("r.json")["items"]
-    evaluation = item["evaluation"]
-    assert evaluation["judge"] == "openai:small prompt 1234abcd (verdicts of records of version 0.2)"
-    assert {v["dimension"]: v["score"] for v in evaluation["verdicts"]} == {
-        "task_completion": 1,
-        "personalization": 2,
-    }
-    assert [m["content"] for m in evaluation["dialogue"]["messages"]][1] == "I've booked two seats."
-    assert (old.path / "b.json").is_file()
-    assert calls(old) == 0
-
-
-def test_an_old_record_that_was_edited_is_not_converted(old: Repository) -> None:
     (path,) = records(old)
-    path.write_text(path.read_text().replace("two seats", "ten seats"))
+    whole = path.read_text()
+    path.write_text(whole.replace("two seats", "ten seats"))
     assert_usage_error(
         old.command("records", ".", "--write", "old.jsonl"),
         "error: *: cannot be read: it was edited by hand; *",
     )
     assert not (old.path / "old.jsonl").exists()
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        ('{"record": 3}', "the record is of a newer version (record 3); update the plugin"),
-        ('{"name": "mine"}', "is no record, and stays as it is; move it away"),
-    ],
-)
-@pytest.mark.parametrize("mode", ["none", "new", "all"])
-def test_what_is_no_record_of_ours_is_never_replaced(
-    repo: Repository, content: str, told: str, mode: str
-) -> None:
-    args = ("--personalens-sample=1", "--personalens-gate=p >= 1")
-    repo.run(*args, "--personalens-record=new")
-    (path,) = records(repo)
-    path.write_text(content)
-    result = repo.run(*args, f"--personalens-record={mode}")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines([f"*{told}"])
-    assert path.read_text() == content
+    path.write_text(whole)
+    assert old.command("records", ".", "--write", "old.jsonl").ret == 0
+    again = old.command("records", ".", "--write", "old.jsonl")
+    assert_usage_error(again, "error: --write: old.jsonl was not written by this plugin; *")
+    path.unlink()
+    files = ("--report", "r.json", "--save-baseline", "b.json")
+    assert old.command("score", "old.jsonl", *files, "--gate", "valid >= 0").ret == 0
+    (item,) = old.results("r.json")["items"]
+    evaluation = item["evaluation"]
+    assert evaluation["judge"] == "openai:small prompt 1234abcd (verdicts of records of version 0.2)"
+    scores = {v["dimension"]: v["score"] for v in evaluation["verdicts"]}
+    assert scores == {"task_completion": 1, "personalization": 2}
+    assert [m["content"] for m in evaluation["dialogue"]["messages"]][1] == "I've booked two seats."
+    assert (old.path / "b.json").is_file()
+    assert calls(old) == 0
 
 
 @pytest.mark.parametrize("what", ["file", "folder"])
 def test_a_record_behind_a_link_is_neither_read_nor_written(repo: Repository, what: str) -> None:
-    args = ("--personalens-sample=1", "--personalens-gate=p >= 1", "--personalens-record=new")
+    args = ("--personalens-sample=1", "--personalens-gate=p >= 1", NEW)
     repo.run(*args)
     (path,) = records(repo)
-    victim = repo.path.parent / f"victim-{repo.path.name}-{what}"
-    if what == "file":
-        path.rename(victim)
-        path.symlink_to(victim)
-    else:
-        path.parent.rename(victim)
-        path.parent.symlink_to(victim)
-    before = (victim if what == "file" else victim / path.name).read_bytes()
+    moved, victim = (path if what == "file" else path.parent), repo.path.parent / f"victim-{what}"
+    moved.rename(victim)
+    moved.symlink_to(victim)
+    before = path.read_bytes()
     result = repo.run(*args)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["*the record cannot be read: a symbolic link, which is not followed; *"])
-    assert (victim if what == "file" else victim / path.name).read_bytes() == before
+    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("mode", ["live", "new"])

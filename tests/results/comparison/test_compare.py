@@ -1,174 +1,154 @@
-"""The gate against a baseline decides as the simulations of tests/results/stats/test_stats.py do, whatever runs it
-is given.
-"""
+"""The gate against a baseline, lifts and intervals count users, and keep what they promise, whatever the sample."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
-from pytest_personalens.core.dialogue.dialogue import Dialogue
-from pytest_personalens.core.judging.evaluation import Evaluation
-from pytest_personalens.core.judging.verdict import READINGS, Dimension, Verdict
-from pytest_personalens.core.options.gate import GateExpression
+from benchmarks.stats.intervals import NATURALNESS, PERSONALIZATION, coverage, ours, rate_coverage
+from benchmarks.stats.users import ASSISTANTS, SAMPLES, Scores, alarms, changes, held
+from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.core.options.gate import read_gate
+from pytest_personalens.core.suite import get_suite
 from pytest_personalens.results.comparison.baseline import baseline_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline
+from pytest_personalens.results.comparison.pairs import lift
 from pytest_personalens.results.gates.check import check_gates
-from pytest_personalens.results.stats.paired import detectable
-from pytest_personalens.results.summarize import summarize
-from pytest_personalens.results.values.item import Item
+from pytest_personalens.results.means import estimate
+from pytest_personalens.results.stats.intervals import mean_interval, rate_interval
+from pytest_personalens.results.stats.paired import detectable, flip_interval, holm, sign_flip
+from pytest_personalens.results.values.figures import Comparison
 from pytest_personalens.results.values.results import Results
-from tests.results.stats.test_stats import Assistant, Run, differences_of, gate_fails
+from tests.support.results.scored_items import items, run
 
-SETTINGS = {"context": "DIS", "max_turns": 0, "judge_votes": 1}
-
-
-def results_of(tc: list[list[int]], p: list[list[int]]) -> Results:
-    """A run with these scores, a list of trials for each scenario."""
-    items = [
-        Item(
-            nodeid=f"tests/test_bot.py::test_bot[{number}+t{trial}]",
-            trial=trial,
-            test="test_bot.py::test_bot",
-            given="DIS",
-            status="passed",
-            evaluation=Evaluation(
-                scenario=f"movies-1-user{number}",
-                user=f"user{number}",
-                task="movies-1",
-                kind="single",
-                domains=("Movies",),
-                dataset="d 1",
-                user_agent="user",
-                judge="judge",
-                dialogue=Dialogue(),
-                verdicts=tuple(
-                    Verdict(dimension=dimension, score=score, justification="so")
-                    for dimension, score in (
-                        (Dimension.TASK_COMPLETION, done),
-                        (Dimension.PERSONALIZATION, level),
-                    )
-                ),
-            ),
-        )
-        for number, (dones, levels) in enumerate(zip(tc, p, strict=True))
-        for trial, (done, level) in enumerate(zip(dones, levels, strict=True), 1)
-    ]
-    return summarize(items, settings=SETTINGS, dataset="d 1", requested=len(tc), drawn=len(tc))
+P = Dimension.PERSONALIZATION
+SUITE = get_suite("personalens")
 
 
-def trials_of(run: Run, trials: int) -> Results:
-    """A run whose scenarios have these means, as trials that have them."""
-    tc, p = run
-    return results_of(
-        [[1] * int(mean * trials) + [0] * (trials - int(mean * trials)) for mean in tc],
-        [[int(mean) + (n < (mean - int(mean)) * trials) for n in range(trials)] for mean in p],
-    )
+def run_of(p: Scores, tc: Scores | None = None, *, control: str = "") -> Results:
+    """A run in which each user has scenarios with these scores; without others, all tasks are completed."""
+    done = [score for user in tc or [[1] * len(user) for user in p] for score in user]
+    flat = [(number, score) for number, user in enumerate(p) for score in user]
+    told = lambda n: {"user": f"u{flat[n][0]}"}  # noqa: E731
+    return run(items(len(flat), lambda n: done[n], lambda n: flat[n][1], told=told, control=control))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("scenarios", "trials"), [(30, 1), (30, 3)])
-def test_the_gate_decides_as_the_simulated_one(scenarios: int, trials: int) -> None:
-    chance = random.Random(7)
-    decided = {True: 0, False: 0}
-    for number in range(60):
-        assistant = Assistant(chance, scenarios, trials)
-        before, after = assistant.run(), assistant.run(less_p=0.4 * (number % 2))
-        then, now = trials_of(before, trials), trials_of(after, trials)
-        comparison = compare_with_baseline(baseline_of(then), now, name="base.json", level=0.05, margins={})
-        gates = check_gates(now.model_copy(update={"comparison": comparison}), [])
-        failed = not all(gate.passed for gate in gates)
-        assert failed == gate_fails(before, after)
-        decided[failed] += 1
-    assert min(decided.values()) >= 5
+def compared(before: Results, after: Results) -> Comparison:
+    return compare_with_baseline(baseline_of(before), after, name="base.json", level=0.05, margins={})
 
 
-def test_what_it_says_it_could_have_found_is_that_of_the_simulations() -> None:
-    assistant = Assistant(random.Random(3), 30, 1)
-    before, after = assistant.run(), assistant.run()
-    comparison = compare_with_baseline(
-        baseline_of(trials_of(before, 1)), trials_of(after, 1), name="base.json", level=0.05, margins={}
-    )
-    tc, p = differences_of(before, after)
+def summed(by_user: Sequence[Sequence[Fraction]]) -> list[Fraction]:
+    return [sum(user, Fraction()) for user in by_user]
+
+
+@pytest.mark.parametrize("shape", [(1,) * 30, (3, 5, 2, 4, 6, 1, 7, 4)], ids=["one each", "several each"])
+def test_figures_are_over_users(shape: tuple[int, ...]) -> None:
+    chance, assistant, several = random.Random(2), ASSISTANTS[0], max(shape) > 1
+    levels = assistant.users(chance, shape)
+    before, after = assistant.run(chance, levels), assistant.run(chance, levels)
+    by_user, now = changes(before, after), run_of(after)
+    found = next(d for d in compared(run_of(before), now).differences if d.dimension is P)
+    assert found.p == pytest.approx(sign_flip(summed(by_user)), abs=1e-6)
+    outside = (1 - found.confidence) / 2
+    ends = flip_interval([[-change for change in user] for user in by_user], found.p, outside)
+    assert ends is not None
+    assert (found.low, found.high) == pytest.approx((-ends[1], -ends[0]), abs=1e-6)
     # At half the level: what Holm's procedure asks of the smaller p of two.
-    said = {d.dimension: d.detectable for d in comparison.differences}
-    assert said[Dimension.TASK_COMPLETION] == detectable(
-        [[d] for d in tc], level=0.025, most=float(sum(before[0]) / 30)
-    )
-    assert said[Dimension.PERSONALIZATION] == detectable(
-        [[d] for d in p], level=0.025, most=float(sum(before[1]) / 30 - 1)
-    )
+    assert found.detectable == detectable(by_user, level=0.025, most=found.before - 1)
+    moves = [change for user in by_user for change in user]
+    assert (found.better, found.worse) == (sum(m > 0 for m in moves), sum(m < 0 for m in moves))
+    users, scenarios = len(shape), sum(shape)
+    assert (found.users, found.pairs) == (users, scenarios)
+    read = estimate(now.own, P)
+    assert (read.low, read.high) == mean_interval(after, 1, 4)
+    assert (read.users, read.scenarios, read.dialogues) == (users, scenarios, scenarios)
+    gates = check_gates(now, [read_gate(text, SUITE) for text in ("tcr >= 0.5", "p >= 1")])
+    everybody = mean_interval([[1] * len(user) for user in after], 0, 1) if several else rate_interval(30, 30)
+    for gate, expected in zip(gates, (everybody, (read.low, read.high)), strict=False):
+        assert gate.message.endswith(f"over {scenarios} scenarios" + f" of {users} users" * several)
+        assert (gate.low, gate.high) == pytest.approx(expected, abs=1e-6)
+    assert gates[0].low is not None
+    assert not several or gates[0].low < rate_interval(scenarios, scenarios)[0], "wider than if independent"
 
 
-def test_runs_with_other_numbers_of_trials_are_compared_over_as_many() -> None:
-    then = results_of([[0, 1, 1]] * 10, [[3, 2, 2]] * 10)
-    now = results_of([[1]] * 10, [[2]] * 10)
-    comparison = compare_with_baseline(baseline_of(then), now, name="base.json", level=0.05, margins={})
-    tc, p = comparison.differences
-    assert (tc.before, tc.after, tc.change) == (0.0, 1.0, 1.0)
-    assert (p.before, p.after, p.change) == (3.0, 2.0, -1.0)
-    assert comparison.flips[0].dimension is Dimension.PERSONALIZATION
-    assert comparison.compared == 10
+def test_a_drop_is_significant_where_holm_rejects_and_its_interval_excludes_no_change() -> None:
+    decided = []
+    for seed in range(30):
+        chance, assistant = random.Random(seed), ASSISTANTS[seed % 3]
+        levels = assistant.users(chance, [chance.choice((1, 1, 3)) for _ in range(chance.randrange(12, 40))])
+        fall = chance.choice((0, 0.1, 0.25, 0.4, 0.6))
+        before, after = assistant.run(chance, levels), assistant.run(chance, levels, lower=fall)
+        done, failed = ([[int(chance.random() > x) for _ in user] for user in levels] for x in (0, fall / 3))
+        ps = [sign_flip(summed(changes(*sides))) for sides in ((done, failed), (before, after))]
+        comparison = compared(run_of(before, done), now := run_of(after, failed))
+        assert [d.regressed for d in comparison.differences] == [p <= 0.05 for p in holm(ps)]
+        for d in comparison.differences:
+            assert d.high is None or d.regressed == (d.high < 0), d
+            assert d.high is None or d.confidence >= 0.9
+        gates = check_gates(now.model_copy(update={"comparison": comparison}), [])
+        decided.append(all(gate.passed for gate in gates))
+        assert decided[-1] == (not any(d.regressed for d in comparison.differences))
+    assert 5 <= sum(decided) <= 25
+
+
+def test_a_lift_is_over_users() -> None:
+    without, own = [[1, 2], [1, 1], [2, 2], [1, 1], [2, 1]], [[3, 3], [2, 3], [4, 3], [2, 1], [3, 4]]
+    found = lift(run_of(without, control="none").items, run_of(own).items, P)
+    assert found is not None
+    assert (found.users, found.pairs) == (5, 10)
+    assert found.p == pytest.approx(1 / 2**5, abs=1e-6), "all five users rose"
+
+
+def test_a_drop_spread_over_the_scenarios_of_more_users_is_found_sooner() -> None:
+    few, more = (
+        detectable([[(0, 0, 0, 1, -1)[number % 5]] * each for number in range(users)], level=0.025)
+        for users, each in ((20, 12), (60, 4))
+    )
+    assert few is not None
+    assert more is not None
+    assert few > more
+
+
+# What is promised holds.
 
 
 @pytest.mark.slow
-def test_a_run_with_more_trials_than_its_baseline_cries_wolf_no_more_often() -> None:
-    """Means over one trial and over five differ one-sidedly where most scenarios nearly always pass; 18 % of
-    such pairs failed at 5 %.
-    """
-    chance = random.Random(11)
-    wrongly = 0
-    for _ in range(200):
-        before, after = ([[int(chance.random() < 0.95) for _ in range(k)] for _ in range(30)] for k in (1, 5))
-        then, now = results_of(before, [[3]] * 30), results_of(after, [[3] * 5] * 30)
-        wrongly += any(
-            d.regressed
-            for d in compare_with_baseline(
-                baseline_of(then), now, name="b", level=0.05, margins={}
-            ).differences
-        )
-    assert wrongly <= 20  # 5 % of 200, and three standard errors
+@pytest.mark.parametrize("sample", ["20 users, 3 each", "10 users, 10 each"])
+def test_intervals_hold_for_users_with_several_scenarios(sample: str) -> None:
+    by_user, independent, _ = held(ASSISTANTS[0], SAMPLES[sample], runs=400)
+    assert by_user >= 0.93
+    assert independent < 0.9, "which is why users are counted"
 
 
-def test_a_mean_is_the_same_wherever_it_stands() -> None:
-    """In the table and in a gate, also where two tests of one scenario were scored in unequal numbers of
-    trials.
-    """
-    more, fewer = results_of([[1, 1, 0]], [[4, 4, 1]]), results_of([[0]], [[1]])
-    items = [
-        *more.items,
-        *(
-            item.model_copy(update={"test": "other", "nodeid": f"{item.nodeid}+other"})
-            for item in fewer.items
-        ),
-    ]
-    run = summarize(items, settings=SETTINGS, dataset="d 1", requested=1, drawn=1)
-    gates = check_gates(run, [GateExpression("", "tcr", 0), GateExpression("", "p", 1)])
-    assert (
-        [gate.value for gate in gates[:2]]
-        == [run.overall.figures[d.value].value for d in READINGS[:2]]
-        == [0.333333, 2.0]
-    )
+@pytest.mark.parametrize("sample", ["20 users, 3 each", "10 users, 10 each"])
+def test_no_more_false_alarms_than_promised(sample: str) -> None:
+    by_user, independent = alarms(ASSISTANTS[1], SAMPLES[sample], pairs=400)
+    most = pytest.importorskip("scipy.stats").binom.ppf(0.99, 400, 0.05) / 400
+    assert by_user <= most
+    assert independent > by_user
+    if sample.startswith("10"):
+        assert independent > most, "which is why users are counted"
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_the_interval_excludes_no_change_exactly_where_the_drop_is_significant(seed: int) -> None:
-    chance = random.Random(seed)
-    users, fall = chance.randrange(12, 40), chance.choice((0.1, 0.25, 0.4, 0.6))
-    then = results_of([[1]] * users, [[chance.choice((2, 3, 4))] for _ in range(users)])
-    before = [item.evaluation.score(Dimension.PERSONALIZATION) or 2 for item in then.items]
-    now = [[max(1, int(score) - (chance.random() < fall) + (chance.random() < 0.1))] for score in before]
-    dones = [[int(chance.random() > fall / 3)] for _ in range(users)]
-    run = results_of(dones, [[min(4, *level)] for level in now])
-    comparison = compare_with_baseline(baseline_of(then), run, name="b.json", level=0.05, margins={})
-    for d in comparison.differences:
-        if d.gated and d.high is not None:
-            assert d.regressed == (d.high < 0), d
-            assert d.confidence >= 0.9
+@pytest.mark.parametrize(
+    ("scenarios", "spreads", "highest"),
+    [
+        *((number, PERSONALIZATION, 4) for number in (3, 4, 5, 7, 10, 15, 20, 30)),
+        *((number, NATURALNESS, 5) for number in (3, 4, 5, 7, 10, 15)),
+    ],
+)
+def test_intervals_hold_for_few_scenarios(
+    scenarios: int, spreads: dict[str, tuple[float, ...]], highest: int
+) -> None:
+    """Exact, not simulated: every sample counts with its probability."""
+    found = coverage(ours, spreads.values(), scenarios, np.arange(1.0, highest + 1))
+    assert min(share for share, _ in found) >= 0.93
 
 
-def test_a_fall_of_everybody_has_an_interval_too() -> None:
-    then, now = (results_of([[score]] * 60, [[1 + 3 * score]] * 60) for score in (1, 0))
-    comparison = compare_with_baseline(baseline_of(then), now, name="b.json", level=0.05, margins={})
-    assert [(d.p, d.regressed) for d in comparison.differences] == [(0.0, True)] * 2
+@pytest.mark.parametrize("scenarios", [3, 5, 10, 30, 100])
+def test_intervals_of_rates_hold(scenarios: int) -> None:
+    assert min(rate_coverage(rate_interval, scenarios)) >= 0.95

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -11,85 +11,22 @@ import pytest
 
 from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.dialogue.message import Message
-from pytest_personalens.core.judging.evaluation import Evaluation
-from pytest_personalens.core.judging.measure import Score, get_measure
-from pytest_personalens.core.judging.verdict import Dimension, Reason, UserFault, Verdict
+from pytest_personalens.core.judging.measure import get_measure
+from pytest_personalens.core.judging.verdict import Reason, UserFault, Verdict
 from pytest_personalens.core.options.gate import read_gate
 from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.core.suite import get_suite
 from pytest_personalens.results.comparison.baseline import baseline_of
 from pytest_personalens.results.shards import read_computed
-from pytest_personalens.results.summarize import conclude, summarize
+from pytest_personalens.results.summarize import conclude
 from pytest_personalens.results.values.calibration import Calibration
-from pytest_personalens.results.values.item import Item, shortfalls_of
+from pytest_personalens.results.values.item import Item
 from pytest_personalens.results.values.results import Results, write_json
 from pytest_personalens.results.wording import gate_outcome
+from tests.support.results.scored_items import TC, P, Told, below, items, run, trials
 
 SUITE = get_suite("personalens")
-TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
 COHERENCE = get_measure("coherence_assistant")
-#: A score for all scenarios, or for each by its number; None where the judge gives none.
-Given = Score | None | Callable[[int], Score | None]
-#: Fields of an evaluation, for all scenarios or for each by its number.
-Told = dict[str, Any] | Callable[[int], dict[str, Any]]
-
-
-def items(
-    count: int,
-    tc: Given = 1,
-    p: Given = 4,
-    *,
-    users: int = 0,
-    start: int = 0,
-    told: Told | None = None,
-    **of: Any,
-) -> list[Item]:
-    """Items of `count` scenarios, of as many users unless `users` is given; `of` are further fields."""
-    made = []
-    more: dict[Any, Given] = of.pop("scores", {})
-    where = of.setdefault("test", "t.py::t")
-    for n in range(start, start + count):
-        given = {m: s(n) if callable(s) else s for m, s in {TC: tc, P: p, **more}.items()}
-        fields: dict[str, Any] = {"kind": "multi" if n % 5 == 4 else "single"} | (
-            told(n) if callable(told) else told or {}
-        )
-        cause = fields.get("cause", "")
-        plain: dict[str, Any] = {
-            "scenario": f"s{n}",
-            "user": f"u{n % users if users else n}",
-            "task": f"t{n}",
-            "domains": ("Movies",),
-            "dialogue": Dialogue(),
-            "verdicts": tuple(
-                Verdict(dimension=m, score=s, justification="so")
-                for m, s in given.items()
-                if s is not None and not cause
-            ),
-            "unread": {} if cause else {m: "no score" for m, s in given.items() if s is None},
-        }
-        evaluation = Evaluation(dataset="d 1", user_agent="user", judge="judge", **plain | fields)
-        low = shortfalls_of(evaluation, {TC: 1, P: 2})
-        unread = bool(cause or evaluation.unread) and not low
-        made.append(
-            Item(
-                nodeid=f"{where}[s{n}{of.get('control', '')}+t{of.get('trial', 1)}]",
-                evaluation=evaluation,
-                status="uncounted" if unread else "low" if low else "passed",
-                shortfalls=low,
-                **of,
-            )
-        )
-    return made
-
-
-def trials(count: int, *each: Given, **of: Any) -> list[Item]:
-    """The same scenarios in as many trials as there are values for task completion."""
-    return [one for n, tc in enumerate(each, 1) for one in items(count, tc, trial=n, **of)]
-
-
-def below(number: int, bad: Score | None, good: Score | None) -> Callable[[int], Score | None]:
-    """`bad` for the first scenarios, else `good`."""
-    return lambda n: bad if n < number else good
 
 
 class Case(NamedTuple):
@@ -105,11 +42,8 @@ class Case(NamedTuple):
     def results(self) -> Results:
         gates = tuple(read_gate(gate, SUITE) for gate in filter(None, self.gates.split("; ")))
         s = Settings.default(gate=gates, baseline=None if self.then is None else "b.json", **self.settings)
-        results, before = (
-            summarize(some, settings=s._asdict(), dataset="d 1", requested=len(some), drawn=len(some), **facts)
-            for some, facts in ((self.now, self.facts), (self.then or self.now, {}))
-        )  # fmt: skip
-        return conclude(results, s, None if self.then is None else baseline_of(before))
+        results = run(self.now, s, **self.facts)
+        return conclude(results, s, None if self.then is None else baseline_of(run(self.then, s)))
 
 
 def failed(cause: str, number: int) -> Told:
@@ -428,8 +362,38 @@ CASES = {
     "at the bottom": Case(
         items(20, p=1), "", {"regression: p": "passed, P 1.00 -> 1.00 * it could not fall further"}, then=items(20, p=1)
     ),
+    "hardly any room": Case(
+        items(40, p=below(6, 2, 1)),
+        "",
+        {"regression: p": "passed, P 1.15 -> 1.15 *; and these scenarios are too few to find even the largest *"},
+        then=items(40, p=below(6, 2, 1)),
+    ),
     "too few to decide": Case(
         items(3), "", {"regression: p": f"FAILED, *: {FEW}", "regression: tcr": f"FAILED, *: {FEW}"}, then=items(3)
+    ),
+    "two users fell": Case(
+        items(80, p=1, users=2),
+        "",
+        {
+            "regression: p": "FAILED, P 4.00 -> 1.00 (-3.00, too few for an interval, one-sided p = 0.250) over 80"
+            " scenarios of 2 users: these users are too few *"
+        },
+        then=items(80, users=2),
+    ),
+    "everybody fell": Case(
+        items(60, 0),
+        "",
+        {"regression: tcr": "FAILED, TCR 1.00 -> 0.00 (-1.00, 95 % *, one-sided p < 0.001) *: a significant drop"},
+        then=items(60),
+    ),
+    "as many trials as both have": Case(
+        items(10, 1, 2),
+        "",
+        {"regression: tcr": "passed, TCR 0.00 -> 1.00 (+1.00, *", "regression: p": "FAILED, P 3.00 -> 2.00 (-1.00, *"},
+        then=[*trials(10, 0, 1, 1, p=3)],
+    ),
+    "two tests with other numbers of trials": Case(
+        [*trials(1, 1, 1, 0), *items(1, 0, test="t.py::other")], "tcr >= 0", {"tcr": "passed, * 0.33 (*"}
     ),
     "other scenarios": Case(
         items(5, start=10),
@@ -494,6 +458,10 @@ def test_what_a_gate_says_and_that_it_says_it_again(name: str, tmp_path: Any) ->
     said = {gate.name: f"{gate_outcome(gate, results)}, {gate.message}" for gate in results.gates}
     for gate, told in CASES[name].told.items():
         assert fnmatchcase(said[gate], told.replace("[", "[[]")), f"{gate}: {said[gate]}"
+    values = {gate.name: gate.value for gate in results.gates if results.calibration is None}
+    for metric, measure in (("tcr", TC), ("p", P)):
+        if values.get(metric) is not None:
+            assert values[metric] == results.overall.figures[measure].value
     write_json(results, tmp_path / "r.json")
     assert read_computed(tmp_path / "r.json").gates == results.gates
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
-from math import exp, sqrt
+from math import sqrt
 from statistics import NormalDist, fmean, stdev
 
 import numpy as np
@@ -292,48 +292,6 @@ def test_what_cannot_be_found_is_none() -> None:
     assert detectable([[0]] * 30, level=0.025, most=0.1) is None
     assert detectable([[0]] * 30, level=0.025, most=0) is None
     assert detectable([[0]] * 30, level=0.025, margin=1.0) is None
-
-
-# What a gate promises
-
-
-class Assistant:
-    """Every scenario has its own probability of task completion, and its own distribution of personalization."""
-
-    def __init__(self, chance: random.Random, scenarios: int, trials: int) -> None:
-        self.chance, self.trials = chance, trials
-        self.tc = [1.0 if chance.random() < 0.55 else chance.betavariate(2, 1.5) for _ in range(scenarios)]
-        centers = [min(4.0, max(1.0, chance.gauss(3.0, 0.8))) for _ in range(scenarios)]
-        self.p = [
-            [exp(-((score - center) ** 2) / (2 * 0.5**2)) for score in (1, 2, 3, 4)] for center in centers
-        ]
-        self.reducible = fmean(sum(weights[1:]) / sum(weights) for weights in self.p)
-
-    def run(self, *, less_tc: float = 0.0, less_p: float = 0.0) -> tuple[list[Fraction], list[Fraction]]:
-        """The scores of a run, of an assistant whose true means are lower by this much."""
-        random, k = self.chance.random, self.trials
-        keep, lose = 1 - less_tc / fmean(self.tc), less_p / self.reducible
-        assert keep >= 0
-        assert lose <= 1
-        tc = [Fraction(sum(random() < rate * keep for _ in range(k)), k) for rate in self.tc]
-        drawn = [self.chance.choices((1, 2, 3, 4), weights, k=k) for weights in self.p]
-        return tc, [
-            Fraction(sum(score - (score > 1 and random() < lose) for score in trials), k) for trials in drawn
-        ]
-
-
-Run = tuple[list[Fraction], list[Fraction]]
-
-
-def differences_of(before: Run, after: Run) -> list[list[Fraction]]:
-    return [
-        [b - a for a, b in zip(one, other, strict=True)] for one, other in zip(before, after, strict=True)
-    ]
-
-
-def gate_fails(before: Run, after: Run) -> bool:
-    ps = [sign_flip(differences) for differences in differences_of(before, after)]
-    return any(p <= 0.05 for p in holm(ps))
 
 
 # The command
