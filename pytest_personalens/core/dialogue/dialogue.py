@@ -30,6 +30,7 @@ from pytest_personalens.core.facts import StoreLook
 from pytest_personalens.core.frozen import Frozen, Sparse, clean
 from pytest_personalens.core.scenario import BaseScenario
 from pytest_personalens.core.text.redaction import make_redactor, redact
+from pytest_personalens.core.text.wording import cut_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -301,8 +302,7 @@ def read_exception(who: str, error: Exception) -> Raised:
 
 def _shortened(text: str) -> str:
     """Return the text cut to leave room for a place; half of a secret could not be recognized after that."""
-    line = redact(text)
-    return line if len(line) <= _LONGEST_ERROR else f"{line[:_LONGEST_ERROR]}..."
+    return cut_line(redact(text), _LONGEST_ERROR)
 
 
 def find_own_frame(error: BaseException) -> tuple[FrameType, int] | None:

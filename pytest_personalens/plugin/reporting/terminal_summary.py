@@ -9,11 +9,12 @@ from pytest_personalens.core.errors import PersonalensError, error_text, short_r
 from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.text.redaction import redact
 from pytest_personalens.core.text.safe_text import harmless, one_line
+from pytest_personalens.core.text.wording import count
 from pytest_personalens.plugin.failures import columns
 from pytest_personalens.plugin.running.keys import RUN
 from pytest_personalens.plugin.running.prepare import record_command
 from pytest_personalens.reports.terminal.summary_lines import summary_lines
-from pytest_personalens.results.wording import REPORT_ONLY, REPORTED_GATES, count
+from pytest_personalens.results.wording import REPORT_ONLY, REPORTED_GATES
 
 if TYPE_CHECKING:
     import pytest

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.text.safe_text import harmless
+from pytest_personalens.core.text.wording import count
 from pytest_personalens.reports.content.findings import (
     INCOMPLETE,
     Findings,
@@ -31,7 +32,6 @@ from pytest_personalens.results.wording import (
     REPORT_ONLY,
     REPORTED_GATES,
     UNJUDGED,
-    count,
     gate_outcome,
     level_text,
     p_text,

@@ -18,7 +18,7 @@ from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
 from tests.support.servers.endpoint import Call, Endpoint, Reply
 
-PAGE = Path(__file__).parents[3] / "docs/how-to/research/reproduce-the-paper.md"
+PAGE = Path(__file__).parents[2] / "docs/how-to/research/reproduce-the-paper.md"
 SONNET, SONNET_35 = "anthropic.claude-3-sonnet", "anthropic.claude-3-5-sonnet"
 ANSWER = "\n".join(
     ("VERDICT: True", *(f"{name} Score: 3" for name in ("Personalization", "Naturalness", "Coherence")))
