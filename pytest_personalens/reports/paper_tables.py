@@ -1,4 +1,4 @@
-"""Tables of the paper: what it prints, and its tables of scores, of a dataset and of agreement beside ours."""
+"""Tables of the paper: what it prints, and its tables of scores, datasets and agreement with ours."""
 
 from __future__ import annotations
 
