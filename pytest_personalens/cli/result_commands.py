@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.cli.command import UNWRITABLE, print_errors
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.links import write_atomically
+from pytest_personalens.core.names import holds_case
 from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT, read_gate
 from pytest_personalens.core.options.option_table import list_parts
-from pytest_personalens.core.text.node_ids import holds_case
-from pytest_personalens.core.text.safe_text import harmless
-from pytest_personalens.core.text.wording import age_text, count
+from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.core.wording import age_text, count
 from pytest_personalens.reports.content.markup import escape
 from pytest_personalens.reports.dialogue_tables import (
     diversity_tables,

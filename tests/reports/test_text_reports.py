@@ -16,7 +16,7 @@ import pytest
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Verdict
-from pytest_personalens.core.text.safe_text import harmless
+from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.content.markup import code, escape
 from pytest_personalens.reports.markdown import forges
 from pytest_personalens.reports.markdown.report import COMMENT_LIMIT, markdown_report

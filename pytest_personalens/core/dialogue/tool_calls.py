@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_personalens.core.dialogue.message import calls_with_results
-from pytest_personalens.core.text.safe_text import one_line
-from pytest_personalens.core.text.wording import cut_line
+from pytest_personalens.core.safe_text import one_line
+from pytest_personalens.core.wording import cut_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

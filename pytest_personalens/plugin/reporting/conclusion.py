@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from pytest_personalens.core.names import gate_id
 from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT
 from pytest_personalens.core.options.option_table import ALL, BY_KEY, keys_of, size_text
-from pytest_personalens.core.text.node_ids import gate_id
-from pytest_personalens.core.text.redaction import redact
+from pytest_personalens.core.safe_text import redact
 from pytest_personalens.plugin.records.resume import origin
 from pytest_personalens.plugin.running.keys import SETTINGS
 

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pytest_personalens.core.text.node_ids import parse_case, skipped_id
+from pytest_personalens.core.names import parse_case, skipped_id
 from pytest_personalens.plugin.running.run import Tally
 
 if TYPE_CHECKING:

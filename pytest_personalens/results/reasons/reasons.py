@@ -9,7 +9,7 @@ from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.measure import get_measure, text_of
 from pytest_personalens.core.judging.verdict import IntrusionCode
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.core.text.wording import count
+from pytest_personalens.core.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

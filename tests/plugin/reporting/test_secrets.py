@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from pytest_personalens.core.text.redaction import redact
+from pytest_personalens.core.safe_text import redact
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT

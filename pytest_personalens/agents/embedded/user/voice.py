@@ -12,7 +12,7 @@ from pytest_personalens.agents.embedded.reader.text import fold, sentences, stem
 from pytest_personalens.core.facts import RANGE
 from pytest_personalens.core.runtime import once
 from pytest_personalens.core.scenario import DOMAINS, PreferenceWords
-from pytest_personalens.core.text.wording import upper_first
+from pytest_personalens.core.wording import upper_first
 from pytest_personalens.datasets.embedded.packaged import PackagedFiles
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ class Speaker:
 
     def __init__(self, key: str, how: Manner, said: Iterable[str]) -> None:
         self.key, self.how = key, how
-        self.said = {_folded(sentence) for text in said for sentence in sentences(text)}
+        self.said = {_bare(sentence) for text in said for sentence in sentences(text)}
 
     def say(self, bank: str, **values: str) -> str:
         """Return a phrase of a bank with its values filled in; a name in capitals begins with a capital.
@@ -203,7 +203,7 @@ class Speaker:
         for i in range(len(choices)):
             text = upper_first(choices[(start + i) % len(choices)].format(**filled))
             if self.is_new(text):
-                self.said |= {_folded(sentence) for sentence in sentences(text)}
+                self.said |= {_bare(sentence) for sentence in sentences(text)}
                 return text
         raise SpeechlessError(bank)
 
@@ -213,8 +213,8 @@ class Speaker:
 
     def is_new(self, text: str) -> bool:
         """True if no sentence of the text was said."""
-        return all(_folded(sentence) not in self.said for sentence in sentences(text))
+        return all(_bare(sentence) not in self.said for sentence in sentences(text))
 
 
-def _folded(sentence: str) -> str:
+def _bare(sentence: str) -> str:
     return fold(sentence).strip(" .!?;")
