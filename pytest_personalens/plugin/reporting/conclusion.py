@@ -11,7 +11,7 @@ from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT
 from pytest_personalens.core.options.option_table import ALL, BY_KEY, keys_of, size_text
 from pytest_personalens.core.safe_text import redact
 from pytest_personalens.plugin.records.resume import origin
-from pytest_personalens.plugin.running.keys import SETTINGS
+from pytest_personalens.plugin.running.keys import RUN, SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pytest_personalens.core.options.gate import GateExpression
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.plugin.reporting.reported import Reported
-    from pytest_personalens.plugin.running.run import Run
     from pytest_personalens.results.comparison.baseline import Baseline
     from pytest_personalens.results.values.results import Results
 
@@ -31,11 +30,10 @@ _INFRASTRUCTURE: Final = ("user-agent", "judge", "budget")
 
 def results_of(
     config: pytest.Config,
-    run: Run,
     reported: Reported,
-    *,
     gates: Sequence[GateExpression],
     baseline: Baseline | None,
+    *,
     complete: bool,
     even_empty: bool,
 ) -> Results | None:
@@ -45,7 +43,8 @@ def results_of(
     """
     from pytest_personalens.results.summarize import conclude, summarize
 
-    settings, drawn = config.stash[SETTINGS], reported.drawn or run.drawn()
+    settings, run = config.stash[SETTINGS], config.stash[RUN]
+    drawn = reported.drawn or run.drawn()
     refs = {ref.id: ref for ref in run.sample(settings).refs}
     missing = reported.missing(refs, {*run.ids, *drawn.ids}, drawn.skipped)
     if not (reported.items or any(missing) or even_empty or settings.shard is not None):
@@ -104,23 +103,16 @@ def _stored_settings(settings: Settings, config: pytest.Config) -> dict[str, Any
 
 
 def exit_status(
-    session: pytest.Session,
-    reported: Reported,
-    results: Results | None,
-    *,
-    drawn: bool,
-    broken: bool,
-    unwritten: bool,
+    session: pytest.Session, reported: Reported, results: Results | None, *, broken: bool, unwritten: bool
 ) -> int:
-    """Return the exit status of a run that pytest would end with ``session.exitstatus``.
-
-    `drawn` is True if the run has scenarios, `broken` after an internal error, `unwritten` if a file could
-    not be written.
+    """Return the exit status of a run that pytest would end with ``session.exitstatus``: `broken` by an
+    internal error, or with files `unwritten`.
     """
     status, settings = session.exitstatus, session.config.stash[SETTINGS]
-    if settings.shard is not None and status == pytest.ExitCode.NO_TESTS_COLLECTED and drawn:
-        # -k or -m left nothing of this shard; the merge refuses shards without any item.
-        status = pytest.ExitCode.OK
+    if settings.shard is not None and status == pytest.ExitCode.NO_TESTS_COLLECTED:
+        # If -k or -m left nothing of this shard: the merge refuses shards without any item.
+        drawn = reported.drawn or session.config.stash[RUN].drawn()
+        status = pytest.ExitCode.OK if drawn.requested else status
     # If a worker cannot send its last report, xdist (3.8) prints INTERNALERROR and exits with 0.
     unreported = session.testscollected - len(reported.finished)
     stopped = session.shouldstop or session.shouldfail or session.config.option.collectonly

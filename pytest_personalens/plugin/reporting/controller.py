@@ -198,14 +198,8 @@ class Controller:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, Any, Any]:
         result = yield
-        session.exitstatus = exit_status(
-            session,
-            self.reported,
-            self._results,
-            drawn=bool(self._drawn.requested),
-            broken=self._internal_error,
-            unwritten=bool(self._written.problems),
-        )
+        ended = {"broken": self._internal_error, "unwritten": bool(self._written.problems)}
+        session.exitstatus = exit_status(session, self.reported, self._results, **ended)
         if session.exitstatus in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
             self._end_run()  # no test ran, so there is nothing to continue
         return result
@@ -247,15 +241,8 @@ class Controller:
             terminalreporter.write_line(message, red=True)
 
     def _results_of_all(self, *, complete: bool) -> Results | None:
-        return results_of(
-            self._config,
-            self._run,
-            self.reported,
-            gates=self._gates,
-            baseline=self._baseline,
-            complete=complete,
-            even_empty=self._judge_check is not None,
-        )
+        even_empty, given = self._judge_check is not None, (self._gates, self._baseline)
+        return results_of(self._config, self.reported, *given, complete=complete, even_empty=even_empty)
 
     def _write(self) -> None:
         if self._results is None:
