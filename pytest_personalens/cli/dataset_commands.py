@@ -17,9 +17,8 @@ from pytest_personalens.cli.paid_calls import Asking
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.names import FIRST_SUITE
-from pytest_personalens.core.safe_text import one_line, slug
+from pytest_personalens.core.safe_text import count, one_line, slug
 from pytest_personalens.core.suite import other_suites
-from pytest_personalens.core.wording import count
 from pytest_personalens.datasets.embedded.building.build_plan import (
     draw_demographics,
     draw_interests,

@@ -18,8 +18,7 @@ from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.names import holds_case
 from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT, read_gate
 from pytest_personalens.core.options.option_table import list_parts
-from pytest_personalens.core.safe_text import harmless
-from pytest_personalens.core.wording import age_text, count
+from pytest_personalens.core.safe_text import age_text, count, harmless
 from pytest_personalens.reports.content.markup import escape
 from pytest_personalens.reports.dialogue_tables import (
     diversity_tables,

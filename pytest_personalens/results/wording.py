@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.options.gate import VALID_FLOOR
-from pytest_personalens.core.wording import count
+from pytest_personalens.core.safe_text import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, Literal
 from pytest_personalens.core.dialogue.tool_calls import call_texts
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.core.safe_text import cut_to
 from pytest_personalens.core.scenario import UNKNOWN
-from pytest_personalens.core.wording import cut_to
 from pytest_personalens.datasets.world.written import say
 
 if TYPE_CHECKING:

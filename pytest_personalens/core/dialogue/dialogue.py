@@ -28,9 +28,8 @@ from pytest_personalens.core.errors import (
 )
 from pytest_personalens.core.facts import StoreLook
 from pytest_personalens.core.frozen import Frozen, Sparse, clean
-from pytest_personalens.core.safe_text import make_redactor, redact
+from pytest_personalens.core.safe_text import cut_line, make_redactor, redact
 from pytest_personalens.core.scenario import BaseScenario
-from pytest_personalens.core.wording import cut_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

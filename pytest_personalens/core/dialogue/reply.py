@@ -22,7 +22,7 @@ from pytest_personalens.core.dialogue.message import (
 )
 from pytest_personalens.core.errors import AssistantFault, PersonalensError, error_text, short_repr
 from pytest_personalens.core.frozen import clean
-from pytest_personalens.core.wording import cut_to
+from pytest_personalens.core.safe_text import cut_to
 
 #: A longer reply is a fault of the assistant: no person would read it, and no judge should be paid to read
 #: it.

@@ -19,7 +19,7 @@ from pytest_personalens.core.files.destinations import cache_folder
 from pytest_personalens.core.files.links import read_own, refuse_links, write_atomically
 from pytest_personalens.core.options.option_table import OPTIONS, keys_of
 from pytest_personalens.core.runtime import git
-from pytest_personalens.core.wording import age_text
+from pytest_personalens.core.safe_text import age_text
 from pytest_personalens.engine.records.record import FOLDER
 from pytest_personalens.models.call_log import CallLog
 from pytest_personalens.plugin.input_errors import input_error

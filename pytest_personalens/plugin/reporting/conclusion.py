@@ -14,7 +14,7 @@ from pytest_personalens.plugin.records.resume import origin
 from pytest_personalens.plugin.running.keys import RUN, SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence, Set
+    from collections.abc import Set
 
     from pytest_personalens.core.options.gate import GateExpression
     from pytest_personalens.core.options.settings import Settings
@@ -31,7 +31,7 @@ _INFRASTRUCTURE: Final = ("user-agent", "judge", "budget")
 def results_of(
     config: pytest.Config,
     reported: Reported,
-    gates: Sequence[GateExpression],
+    gates: tuple[GateExpression, ...],
     baseline: Baseline | None,
     *,
     complete: bool,

@@ -10,8 +10,7 @@ import pytest
 from pytest_personalens.core.errors import PersonalensError, error_text, short_repr
 from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.names import gate_id
-from pytest_personalens.core.safe_text import harmless, one_line, redact
-from pytest_personalens.core.wording import count
+from pytest_personalens.core.safe_text import count, harmless, one_line, redact
 from pytest_personalens.plugin.failures import GateFailure, RedGates, columns, traceback_style
 from pytest_personalens.plugin.running.keys import RUN, SETTINGS
 from pytest_personalens.plugin.running.prepare import record_command, rerun_command

@@ -12,8 +12,7 @@ from pytest_personalens.core.judging.measure import CRITERION
 from pytest_personalens.core.names import BUILT_IN, file_of, within_file
 from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.core.options.option_table import OPTIONS
-from pytest_personalens.core.safe_text import one_line, shell_line
-from pytest_personalens.core.wording import count, upper_first
+from pytest_personalens.core.safe_text import count, one_line, shell_line, upper_first
 from pytest_personalens.reports.content.markup import short_line
 from pytest_personalens.reports.content.why_items_failed import sentence_of
 from pytest_personalens.results.gates.check import corrected_note

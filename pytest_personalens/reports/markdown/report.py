@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.core.wording import upper_first
+from pytest_personalens.core.safe_text import upper_first
 from pytest_personalens.reports.content.findings import (
     Findings,
     findings_of,

@@ -21,7 +21,7 @@ from pytest_personalens.agents.embedded.reader.text import content, plain, stems
 from pytest_personalens.agents.embedded.reader.typed_values import TYPED, Value, said_in, values
 from pytest_personalens.core.dialogue.state import facts_at, stored_records
 from pytest_personalens.core.facts import RANGE
-from pytest_personalens.core.wording import cut_line
+from pytest_personalens.core.safe_text import cut_line
 from pytest_personalens.datasets.world.written import say
 
 if TYPE_CHECKING:

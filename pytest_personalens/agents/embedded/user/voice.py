@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, Literal
 from pytest_personalens.agents.embedded.reader.text import fold, sentences, stems
 from pytest_personalens.core.facts import RANGE
 from pytest_personalens.core.runtime import once
+from pytest_personalens.core.safe_text import upper_first
 from pytest_personalens.core.scenario import DOMAINS, PreferenceWords
-from pytest_personalens.core.wording import upper_first
 from pytest_personalens.datasets.embedded.packaged import PackagedFiles
 
 if TYPE_CHECKING:
