@@ -141,8 +141,8 @@ def test_users_are_chosen_by_ranges_of_their_numbers(small: Repository) -> None:
     small.inline(*base, "-o", "personalens_users=3-5,user9,0-1", "--personalens-report=run.json")
     users = {item["evaluation"]["user"] for item in small.results("run.json")["items"]}
     assert users == {f"user{n}" for n in (0, 1, 3, 4, 5, 9)}
-    for users, told in (
+    for numbers, told in (
         ("50-60", "ERROR: *unknown user '54'*"),
         ("5-3", "ERROR: personalens_users: 5-3 is no range of numbers of users; *"),
     ):
-        assert_usage_error(small.inline(*base, "-o", f"personalens_users={users}"), told)
+        assert_usage_error(small.inline(*base, "-o", f"personalens_users={numbers}"), told)

@@ -185,6 +185,9 @@ def test_what_ends_a_build_keeps_what_is_there_and_the_same_command_goes_on(
     capped = f"error: the run has made 5 model calls, the cap of --budget; {kept}"
     assert_usage_error(build(empty_repo, "--budget=5calls"), capped)
     assert len(writer.calls) == 5
+    price = "--price=openai:gpt-4o-mini = 1, 1"
+    spent = f"error: the run has spent $0.00, the cap of --budget is $0.00; {kept}"
+    assert_usage_error(build(empty_repo, "--budget=0.001usd", price), spent)
     bad = Reply(status=401, code="bad", message="no such key")
     writer.answer = lambda call: author(call) if len(writer.calls) < 20 else bad
     broken = f"error: openai:gpt-4o-mini: *; {kept}"
@@ -203,11 +206,6 @@ def test_an_answer_that_was_refused_is_not_bought_again(empty_repo: Repository, 
     prompts = [call.prompt for call in writer.calls]
     assert len(set(prompts)) == len(prompts)
     assert not (empty_repo.path / "own" / ".pieces" / "calls").exists(), "the next run asks what was given up"
-
-
-def test_a_cap_in_money(empty_repo: Repository, writer: Endpoint) -> None:
-    capped = "error: the run has spent $0.00, the cap of --budget is $0.00; what was made is kept *"
-    assert_usage_error(build(empty_repo, "--budget=0.001usd", "--price=openai:gpt-4o-mini = 1, 1"), capped)
 
 
 @pytest.mark.slow
