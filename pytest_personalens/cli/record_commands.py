@@ -14,7 +14,7 @@ from pytest_personalens.core.files.destinations import writable
 from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.names import CaseId, parse_case
 from pytest_personalens.core.options.option_table import OPTIONS
-from pytest_personalens.engine.records.record import integrity_of, record_folders
+from pytest_personalens.engine.record import integrity_of, record_folders
 from pytest_personalens.results.shards import last_run
 from pytest_personalens.results.values.results import read_results
 

@@ -10,8 +10,8 @@ from pytest_personalens.core.names import gate_id
 from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT
 from pytest_personalens.core.options.option_table import ALL, BY_KEY, keys_of, size_text
 from pytest_personalens.core.safe_text import redact
-from pytest_personalens.plugin.records.resume import origin
 from pytest_personalens.plugin.running.keys import RUN, SETTINGS
+from pytest_personalens.plugin.stored.resume import origin
 
 if TYPE_CHECKING:
     from collections.abc import Set
