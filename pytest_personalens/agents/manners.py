@@ -101,7 +101,7 @@ def _mended(
     right, wrong = slip
     if not turn:
         said = f"{wrong}, no, sorry, {right}" if manner == "corrects" else wrong
-        return own._replace(content=re.sub(_whole(right), said, own.content)), own.content
+        return own._replace(content=re.sub(_whole_word(right), said, own.content)), own.content
     bank = phrases_for(manner, "plain")
     change = bank[drawn_number(scenario.id, manner) % len(bank)].format(v=right, o=wrong)
     kept = () if own.done else sentences(own.content)
@@ -129,11 +129,11 @@ def _slip(scenario: Scenario, text: str) -> tuple[str, str] | None:
                 if unit and right_said + unit[1] in text:
                     right_said, wrong_said = right_said + unit[1], wrong_said + unit[1]
                 others = any(f is not fact and mentions(right_said, f.says) for f in facts)
-                once = not others and len(re.findall(_whole(right_said), text)) == 1
+                once = not others and len(re.findall(_whole_word(right_said), text)) == 1
                 if once and right_said != wrong_said and not mentions(wrong_said, text):
                     return right_said, wrong_said
     return None
 
 
-def _whole(said: str) -> str:
+def _whole_word(said: str) -> str:
     return rf"(?<![\w:.-]){re.escape(said)}(?![\w:-])"

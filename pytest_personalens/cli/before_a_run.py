@@ -16,7 +16,7 @@ from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import ModelError, PersonalensError, SpecError, error_codes
 from pytest_personalens.core.judging.dimensions import dimensions
 from pytest_personalens.core.judging.usage import Usage, price_of, read_prices
-from pytest_personalens.core.text.safe_text import harmless, one_line
+from pytest_personalens.core.safe_text import harmless, one_line
 from pytest_personalens.datasets import open_dataset
 from pytest_personalens.models.base import Request
 from pytest_personalens.models.meter import Meter

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 from pytest_personalens.core.errors import PersonalensError, with_code
 from pytest_personalens.core.files.destinations import ENDINGS, file_kind, refuse_shared_files, writable
 from pytest_personalens.core.options.option_table import budget, letters, report
-from pytest_personalens.core.text.safe_text import one_line
+from pytest_personalens.core.safe_text import one_line
 
 if TYPE_CHECKING:
     from pytest_personalens.datasets import Dataset

@@ -16,9 +16,9 @@ from pytest_personalens.cli.command import print_errors, report_files
 from pytest_personalens.cli.paid_calls import Asking
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.files.links import write_atomically
+from pytest_personalens.core.names import FIRST_SUITE
+from pytest_personalens.core.safe_text import one_line, slug
 from pytest_personalens.core.suite import other_suites
-from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.core.text.safe_text import one_line, slug
 from pytest_personalens.datasets.embedded.building.build_plan import (
     draw_demographics,
     draw_interests,

@@ -18,10 +18,10 @@ from pytest_personalens.cli.command import UNREADABLE, UNWRITABLE, print_errors
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.files.destinations import writable
 from pytest_personalens.core.files.links import write_atomically
+from pytest_personalens.core.names import CaseId, holds_case, parse_case
 from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT, read_gate
 from pytest_personalens.core.options.option_table import OPTIONS, list_parts
-from pytest_personalens.core.text.node_ids import CaseId, holds_case, parse_case
-from pytest_personalens.core.text.safe_text import harmless
+from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.engine.records.record import integrity_of, record_folders
 from pytest_personalens.reports.content.markup import escape
 from pytest_personalens.reports.markdown.forges import link, post, thread_of

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from functools import cache, partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.text.redaction import redact
+from pytest_personalens.core.safe_text import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,11 +36,11 @@ class PersonalensError(Exception):
     """Base of every error that this package raises on purpose: one line for the user, without secrets.
 
     `code` is that of ``personalens explain``; a class has one for its errors that are raised without.
-    `raised` says who raised what, where the error tells of an exception of other code.
+    `told_of` is an exception of custom code that the error tells of, after who raised it.
     """
 
     code = "PL101"
-    raised: tuple[str, Exception] | None = None
+    told_of: tuple[str, Exception] | None = None
 
     def __init__(self, *args: object, code: str = "") -> None:
         super().__init__(*(redact(arg) if isinstance(arg, str) else arg for arg in args))
@@ -101,7 +101,7 @@ def faults_of(
         if ends_the_run(error):
             raise
         told = fault(f"{who} raised {describe(error)}")
-        told.raised = (who, error)
+        told.told_of = (who, error)
         raise told from error
 
 

@@ -11,8 +11,8 @@ from pydantic import Field
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.facts import Clock, Fact, Limit, Session, StoreLook, Thing
 from pytest_personalens.core.frozen import Frozen, Sparse, Text
-from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.core.text.safe_text import slug
+from pytest_personalens.core.names import FIRST_SUITE
+from pytest_personalens.core.safe_text import slug
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, ConfigDict
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.measure import Measure, Metric, add_measures, get_measure
-from pytest_personalens.core.suite_names import SUITES
+from pytest_personalens.core.names import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

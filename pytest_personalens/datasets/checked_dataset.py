@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from pytest_personalens.core.errors import DataError, PersonalensError, error_text, short_repr
 from pytest_personalens.core.files.jsonfile import first_problem
+from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import BaseScenario, Scenario, ScenarioRef
-from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.base import value_or_raise
 from pytest_personalens.datasets.embedded.layout import TASK_KINDS, name_problems
 from pytest_personalens.datasets.world.resolve import contradictions

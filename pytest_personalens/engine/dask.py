@@ -113,7 +113,7 @@ def work_there(
         past = UserPast(there, job.context.user, lambda: sessions)
     calls = FarCalls(known)
     done = work(job, _participants(recipe), None, calls, past=past)
-    return done._replace(raised=None, bought=tuple(calls.added))  # the exception may not pickle
+    return done._replace(exception=None, bought=tuple(calls.added))  # the exception may not pickle
 
 
 @once

@@ -167,7 +167,7 @@ def work(
         watch.timing(evaluation, beside),
         tuple(tape.rows),
         seconds=time.perf_counter() - started,
-        raised=raised[-1] if evaluation.cause == "assistant" and raised else None,
+        exception=raised[-1] if evaluation.cause == "assistant" and raised else None,
         mixed="" if mine is None else mine.mixed,
     )
 

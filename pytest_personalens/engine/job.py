@@ -142,7 +142,7 @@ class JobResult(NamedTuple):
 
     `evaluation` has the usage of this run in all its parts. `rows` are the answers that it rests on, and
     `bought` those that another machine bought. If it was `replayed`, it is that of the record, for which only
-    the assistant was asked. `raised` is the exception of the assistant that ended the evaluation, for a
+    the assistant was asked. `exception` is that of the assistant that ended the evaluation, for a
     debugger in this process.
     """
 
@@ -150,7 +150,7 @@ class JobResult(NamedTuple):
     rows: tuple[Row, ...] = ()
     replayed: bool = False
     seconds: float = 0.0
-    raised: Exception | None = None
+    exception: Exception | None = None
     bought: tuple[Row, ...] = ()
     #: What is wrong if the assistant took one user for another, whose dialogue ran at the same time.
     mixed: str = ""

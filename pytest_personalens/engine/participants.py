@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.models.meter import Budget
     from pytest_personalens.models.retry import Limiter, Reliable
-    from pytest_personalens.models.services.open import ServiceAssistant
+    from pytest_personalens.models.services.service_assistant import ServiceAssistant
     from pytest_personalens.models.tape import Tape
 
 #: Temperature of the further votes. At the judge's own temperature of 0, they would hardly differ.
@@ -105,7 +105,7 @@ class CalledModels:
 
     def open_service(self, spec: str) -> bool:
         """Open the service of a spec, or raise `SpecError`; return False if the spec names no service."""
-        from pytest_personalens.models.services.open import open_service
+        from pytest_personalens.models.services.service_assistant import open_service
 
         service = open_service(
             spec, self._recipe.service, dict(self._recipe.parameters), connections=self._most_calls
@@ -249,7 +249,7 @@ class Participants:
         if "assistant" in models:
             assistant, played = None, self.played(models["assistant"], meter, context, kind)
         elif self.called.service is not None:
-            from pytest_personalens.models.services.open import ServiceAssistant
+            from pytest_personalens.models.services.service_assistant import ServiceAssistant
 
             service = ServiceAssistant(self.called.service, meter, context)
         return Agents(user_agent, judge, assistant, played, meter, service)

@@ -16,7 +16,7 @@ from pytest_personalens.core.dialogue.events import End, cut_text
 from pytest_personalens.core.dialogue.message import ToolCall
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.core.frozen import Frozen, Text, clean
-from pytest_personalens.core.text.redaction import redact
+from pytest_personalens.core.safe_text import redact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

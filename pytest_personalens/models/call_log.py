@@ -13,7 +13,7 @@ import time
 from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.text.safe_text import slug
+from pytest_personalens.core.safe_text import slug
 from pytest_personalens.models.tape import UNDER_TEST, Key, Row, read_row
 
 if TYPE_CHECKING:

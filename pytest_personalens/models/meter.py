@@ -142,7 +142,7 @@ class Meter:
             {name: part_digest(tape.scrub(part)) for name, part in _parts(request)} | {"model": model.name},
             lambda: _without_secrets(self._buy(model, request, purpose, fault, partial=partial), tape),
             paid=model.paid,
-            write=_plain,
+            write=_as_data,
             read=Answer.model_validate,
             tokens=lambda answer: {
                 name: count for name, field in TOKENS.items() if (count := getattr(answer, field))
@@ -215,7 +215,7 @@ def _parts(request: Request) -> list[tuple[str, Any]]:
     return [(name, part) for name, part in parts if part]
 
 
-def _plain(answer: Answer) -> dict[str, Any]:
+def _as_data(answer: Answer) -> dict[str, Any]:
     return answer.model_dump(mode="json", exclude_defaults=True, exclude=set(TOKENS.values()))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.core.files.links import append_line
-from pytest_personalens.core.text.redaction import SHORTEST
+from pytest_personalens.core.safe_text import SHORTEST
 from pytest_personalens.models.base import (
     HttpClient,
     Request,

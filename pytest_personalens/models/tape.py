@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
 from pytest_personalens.core.errors import JudgeFault, RecordError
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.core.text.redaction import make_redactor
+from pytest_personalens.core.safe_text import make_redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -66,6 +66,6 @@ def _coded(text: object, code: str) -> str:
 
 def as_one_line(text: object) -> str:
     """Return the text as one line that cannot control a terminal."""
-    from pytest_personalens.core.text.safe_text import one_line  # needed only after an error
+    from pytest_personalens.core.safe_text import one_line  # needed only after an error
 
     return one_line(str(text))

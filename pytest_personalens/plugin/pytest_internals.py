@@ -12,7 +12,7 @@ from _pytest._io import TerminalWriter as TerminalWriter
 from _pytest.main import wrap_session
 from _pytest.outcomes import Failed as Failed
 
-from pytest_personalens.core.suite_names import PARAM
+from pytest_personalens.core.names import PARAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

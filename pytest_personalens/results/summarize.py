@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.core.dialogue.message import number_call_ids
 from pytest_personalens.core.judging.measure import CRITERION, get_measure
 from pytest_personalens.core.judging.usage import Usage
+from pytest_personalens.core.names import FIRST_SUITE
 from pytest_personalens.core.options.gate import measure_of
 from pytest_personalens.core.suite import get_suite
-from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.results.comparison.pairs import controls_of, trials_of
 from pytest_personalens.results.gates.check import check_gates
 from pytest_personalens.results.means import by_kind, by_turn, group, slices_of

@@ -15,10 +15,10 @@ from pytest_personalens.core.judging.dimensions import (
     Dimension,
 )
 from pytest_personalens.core.judging.measure import Metric
+from pytest_personalens.core.names import FIRST_SUITE
 from pytest_personalens.core.options.option_table import judge_specs, letters
 from pytest_personalens.core.scenario import DOMAINS, BaseScenario, Context, Scenario
 from pytest_personalens.core.suite import Control, Suite
-from pytest_personalens.core.suite_names import FIRST_SUITE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

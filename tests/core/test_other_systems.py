@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from pytest_personalens.cli import command
+from pytest_personalens.core import safe_text
 from pytest_personalens.core.files import links
 from pytest_personalens.core.files.links import append_line, write_atomically
-from pytest_personalens.core.text import safe_text
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
 

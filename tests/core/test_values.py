@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from pytest_personalens.core.names import PARAM, CaseId, holds_case, parse_case
+from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import Scenario, ScenarioRef
-from pytest_personalens.core.suite_names import PARAM
-from pytest_personalens.core.text import node_ids
-from pytest_personalens.core.text.node_ids import CaseId
-from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.plugin.running import items
 
 
@@ -63,9 +61,9 @@ CASES = [CaseId(SCENARIO, control, trial) for control in ("", "none", "D", "swap
 @pytest.mark.parametrize("around", ["{}", "x-{}", "{}-x", "swapped-{}-none", "none-{}-t2", "+none-{}"])
 def test_the_case_in_a_node_id_is_read_back(case: CaseId, around: str) -> None:
     nodeid = f"tests+none/test_bot.py::TestIt::test_bot[{around.format(case)}]"
-    assert node_ids.parse_case(nodeid, ["books-2-ann", SCENARIO]) == case
-    assert node_ids.holds_case(nodeid, str(case))
-    assert not any(node_ids.holds_case(nodeid, str(other)) for other in CASES if other != case)
+    assert parse_case(nodeid, ["books-2-ann", SCENARIO]) == case
+    assert holds_case(nodeid, str(case))
+    assert not any(holds_case(nodeid, str(other)) for other in CASES if other != case)
 
 
 def test_an_item_of_no_scenario_has_no_case() -> None:
@@ -75,7 +73,7 @@ def test_an_item_of_no_scenario_has_no_case() -> None:
         "books-1-ann::test_bot[x]",
         "",
     ):
-        assert node_ids.parse_case(nodeid, [SCENARIO]) is None
+        assert parse_case(nodeid, [SCENARIO]) is None
 
 
 def test_a_test_is_named_without_the_case_and_with_its_own_parameters() -> None:

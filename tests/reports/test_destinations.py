@@ -5,12 +5,13 @@ writes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
 
 from tests.support.datasets.folders import write_own_domains
-from tests.support.processes.runs import assert_usage_error
+from tests.support.processes.runs import assert_usage_error, merge_shards, run_shards
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
@@ -57,20 +58,13 @@ def test_results_that_are_the_baseline_of_the_next_run_stay_it(told: Repository)
 
 @pytest.mark.slow
 def test_no_two_outputs_share_a_path(told: Repository) -> None:
-    for ending in ("json", "html", "md"):
-        outputs = ("report", "report", "save-baseline", "adopt-judge")
-        for number, one in enumerate(outputs):
-            for other in outputs[number + 1 :]:
-                result = told.inline(
-                    *ARGS,
-                    f"--personalens-{one}",
-                    f"x/y.{ending}",
-                    f"--personalens-{other}",
-                    f"x/../x/y.{ending}",
-                )
-                assert result.ret == 4, (one, other)
-                assert f"x/y.{ending}" in str(result.stderr)
-                assert not (told.path / "x" / f"y.{ending}").exists()
+    outputs = ("report", "report", "save-baseline", "adopt-judge")
+    for ending, (one, other) in product(("json", "html", "md"), combinations(outputs, 2)):
+        first, second = f"--personalens-{one}", f"--personalens-{other}"
+        result = told.inline(*ARGS, first, f"x/y.{ending}", second, f"x/../x/y.{ending}")
+        assert result.ret == 4, (one, other)
+        assert f"x/y.{ending}" in str(result.stderr)
+        assert not (told.path / "x" / f"y.{ending}").exists()
 
 
 @pytest.mark.parametrize(
@@ -89,10 +83,9 @@ def test_a_file_of_somebody_else_is_not_replaced(told: Repository, output: str, 
     file = told.path / name
     file.write_text(texts.get(name, file.read_text() if file.exists() else ""))
     before = file.read_bytes()
-    assert_usage_error(
-        told.inline(*ARGS, f"--personalens-{output}", name),
-        f"ERROR: --personalens-{output}: *{name} was not written by this plugin; give another path, or remove it",
-    )
+    why = f"*{name} was not written by this plugin; give another path, or remove it"
+    result = told.inline(*ARGS, f"--personalens-{output}", name)
+    assert_usage_error(result, f"ERROR: --personalens-{output}: {why}")
     assert file.read_bytes() == before
 
 
@@ -103,31 +96,28 @@ def test_reports_of_an_earlier_run_and_the_summary_of_a_step_are_replaced(
     outputs = ("--personalens-report=r.json", "--personalens-report=r.html", "--personalens-report=r.md")
     for _ in range(2):
         assert told.run(*ARGS, *outputs).ret == 0
-    for _ in range(2):
-        for more in ((), ("--table", "3"), ("--table", "4")):
-            assert (
-                told.command("report", "r.json", "--report", f"t{len(more and more[1])}.md", *more).ret == 0
-            )
+    for more in ((), ("--table", "3"), ("--table", "4")) * 2:
+        page = f"t{''.join(more[1:])}.md"
+        assert told.command("report", "r.json", "--report", page, *more).ret == 0
     (told.path / "step.md").write_text("what an earlier command of the step wrote")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(told.path / "step.md"))
     assert told.inline(*ARGS, "--personalens-report", "step.md").ret == 0
 
 
 def test_commands_replace_nothing_that_they_read(told: Repository) -> None:
-    for number in (1, 2):
-        told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json")
+    run_shards(told, 2, *ARGS)
     told.inline(*ARGS, "--personalens-report", "r.json")
     before = {path: path.read_bytes() for path in told.path.glob("*.json")}
     for ending in ("json", "html", "md"):
-        (told.path / f"link.{ending}").symlink_to("2.json")
+        (told.path / f"link.{ending}").symlink_to("shard-2.json")
         (told.path / f"report.{ending}").symlink_to("r.json")
     linked = "or goes through a symbolic link, which is not followed; *"
     reads = "what this command (shard 2) reads, and would be replaced; *"
-    for output in ("report", "save-baseline"):
-        for path in ("2.json", "link.json", "link.html", "link.md"):
-            result = told.command("merge", "1.json", "2.json", f"--{output}", path)
-            why = reads if path == "2.json" else linked
-            assert_usage_error(result, f"error: --{output}: {path} is {why}")
+    for output, path in product(
+        ("report", "save-baseline"), ("shard-2.json", "link.json", "link.html", "link.md")
+    ):
+        why = reads if path == "shard-2.json" else linked
+        assert_usage_error(merge_shards(told, f"--{output}", path), f"error: --{output}: {path} is {why}")
     for more in (("report.html",), ("report.md",), ("report.md", "--table", "3")):
         assert told.command("report", "r.json", "--report", *more).ret == 4
     assert {path: path.read_bytes() for path in before} == before
@@ -161,10 +151,9 @@ def test_a_full_disk_leaves_the_file_of_the_run_before(told: Repository, output:
 def test_no_link_is_followed(told: Repository, output: str, name: str) -> None:
     (told.path / "store").mkdir()
     (told.path / name.partition("/")[0]).symlink_to("store" if "/" in name else "store/r.json")
-    assert_usage_error(
-        told.inline(*ARGS, f"--personalens-{output}", name),
-        f"ERROR: --personalens-{output}: *{name} is or goes through a symbolic link, which is not followed; *",
-    )
+    why = f"*{name} is or goes through a symbolic link, which is not followed; *"
+    result = told.inline(*ARGS, f"--personalens-{output}", name)
+    assert_usage_error(result, f"ERROR: --personalens-{output}: {why}")
     assert not list((told.path / "store").iterdir())
 
 
@@ -173,10 +162,8 @@ def test_no_baseline_is_read_through_a_link_out_of_the_folder(told: Repository) 
     told.inline(*ARGS, "--personalens-save-baseline", "b.json")
     (told.path / "b.json").rename(outside)
     (told.path / "b.json").symlink_to(outside)
-    assert_usage_error(
-        told.inline(*ARGS, "--personalens-baseline=b.json"),
-        "ERROR: *b.json: cannot be read: a symbolic link out of this folder, which is not followed; *",
-    )
+    why = "cannot be read: a symbolic link out of this folder, which is not followed; *"
+    assert_usage_error(told.inline(*ARGS, "--personalens-baseline=b.json"), f"ERROR: *b.json: {why}")
 
 
 def test_a_dataset_that_is_checked_replaces_no_file_of_somebody_elses(repo: Repository) -> None:
@@ -185,22 +172,9 @@ def test_a_dataset_that_is_checked_replaces_no_file_of_somebody_elses(repo: Repo
     write_own_domains(repo.path / "shop")
     command = ("check-dataset", "shop", "--report")
     assert repo.command(*command, "conftest.py").ret == 4
-    assert_usage_error(
-        repo.command(*command, "notes.json"),
-        "error: --report: notes.json was not written by this plugin; give another path, or remove it",
-    )
+    why = "notes.json was not written by this plugin; give another path, or remove it"
+    assert_usage_error(repo.command(*command, "notes.json"), f"error: --report: {why}")
     assert notes.read_text() == '{"cats": 3}\n'
     for _ in range(2):  # one of ours may be replaced
         assert repo.command(*command, "new/quality.json").ret in (0, 1)
     assert (repo.path / "new" / "quality.json").stat().st_size
-
-
-def test_a_folder_that_comes_into_the_way_of_a_report_stays(told: Repository) -> None:
-    told.write(
-        conftest=TOLD
-        + "\n    def pytest_collection_finish():\n        pathlib.Path('r.md').mkdir(exist_ok=True)\n"
-    )
-    result = told.run(*ARGS, "--personalens-report", "r.md")
-    assert result.ret == 3
-    assert (told.path / "r.md").is_dir()
-    assert not list(told.path.glob(".*before"))

@@ -55,21 +55,21 @@ PARTS = Verdict(
 
 
 def item(user: str, reasons: tuple[Reason, ...], *, then: tuple[ReasonCode, ...], said: str = "No.") -> Item:
-    messages = (Message(role="user", content="An alarm, please."), Message(role="assistant", content=said))
-    before = (
-        messages[0],
-        Message(role="assistant", content=said.removeprefix("I remember you. ") + " Done."),
-    )
+    asked = Message(role="user", content="An alarm, please.")
+    now, before = said, said.removeprefix("I remember you. ") + " Done."
     verdict = Verdict(dimension=P, score=1, justification="low", reasons=reasons)
     return Item(
         nodeid=f"test_bot.py::test[alarm-1-{user}]",
         status="low",
         evaluation=Evaluation(
             scenario=f"alarm-1-{user}", user=user, task="alarm-1", kind="single", domains=("Alarm",),
-            dialogue=Dialogue(messages=messages, end="user"), verdicts=(verdict, PARTS),
-            user_agent="u", judge="embedded-judge", assistant="", dataset="d 1",
+            dialogue=Dialogue(messages=(asked, Message(role="assistant", content=now)), end="user"),
+            verdicts=(verdict, PARTS), user_agent="u", judge="embedded-judge", assistant="", dataset="d 1",
         ),
-        earlier=Earlier(source="baseline", scores={P: 3, TC: 0}, reasons={P: then}, messages=before),
+        earlier=Earlier(
+            source="baseline", scores={P: 3, TC: 0}, reasons={P: then},
+            messages=(asked, Message(role="assistant", content=before)),
+        ),
     )  # fmt: skip
 
 
@@ -91,12 +91,8 @@ MOVED = run(
     item("cleo", (GOES, ASKS), then=("asks-known",)),
     item("dora", (GOES,), then=()),
 )
-SAME = run(
-    *(
-        item(user, (ASKS,), then=("asks-known",), said="I remember you. It is set.")
-        for user in ("ann", "ben", "cleo")
-    )
-)
+REMEMBERED = "I remember you. It is set."
+SAME = run(*(item(user, (ASKS,), then=("asks-known",), said=REMEMBERED) for user in ("ann", "ben", "cleo")))
 
 
 def test_values_that_users_got_alike_are_named() -> None:
@@ -116,13 +112,6 @@ def test_records_that_are_replayed_as_they_are_tell_no_change() -> None:
     assert reasons_of(told) == "asks for what is known 3, goes against what is known 2"
     mixed = explanations(attach_replayed(run(MOVED.items[1], *replayed[2:])))[0]
     assert reasons_of(mixed) == "asks for what is known 2 (+1); change since the baseline"
-
-
-def test_a_reason_names_what_is_known_and_what_was_done() -> None:
-    assert reason_text([AGAINST, ASKS], SCENARIO) == (
-        "goes against Alarm Time (known 4:30 AM, did 7:00 AM); asks for Alarm Sound (known: vibration only)"
-    )
-    assert reason_text([AGAINST]) == "goes against Alarm Time (did 7:00 AM)"
 
 
 BOT = f"""
@@ -158,9 +147,8 @@ def test_a_control_tells_whose_values_were_used(empty_repo: Repository) -> None:
     told = {(user, reason["detail"]) for control, user, reason in against if "detail" in reason}
     assert len(told) >= 3
     assert all(detail == f"{user}'s" for user, detail in told)
-    assert all(control for control, _, reason in against if "detail" in reason), (
-        "of the run itself nobody knows"
-    )
+    of_controls = (control for control, _, reason in against if "detail" in reason)
+    assert all(of_controls), "of the run itself nobody knows"
     page = (empty_repo.path / "r.html").read_text(encoding="utf-8")
     assert sum(bool(re.search(rf"did [^\"]+: {detail}", page)) for _, detail in told) >= 3
 
@@ -184,15 +172,20 @@ def test_the_sentence_of_a_judge_has_the_same_words() -> None:
     assert {words, asked} <= set(shown.dialogues["texts"]())
 
 
-def test_the_goal_is_a_list_of_parts() -> None:
+def test_a_reason_names_what_is_known_and_what_was_done_and_the_goal_is_a_list_of_parts() -> None:
+    assert reason_text([AGAINST, ASKS], SCENARIO) == (
+        "goes against Alarm Time (known 4:30 AM, did 7:00 AM); asks for Alarm Sound (known: vibration only)"
+    )
+    assert reason_text([AGAINST]) == "goes against Alarm Time (did 7:00 AM)"
     assert [part.line for part in goal_parts(PARTS)] == [
         "✓ a train is booked (turn 1)",
         "✗ a hotel room is booked: not seen",
         "✗ its day: not as wanted (its day: Tuesday, wanted Wednesday) (turn 1)",
     ]
-    tables = payload(MOVED).dialogues
-    (parts,) = [v["goalParts"] for v in next(tables["items"])["verdicts"] if "goalParts" in v]
+    shown = payload(MOVED)
+    (parts,) = [v["goalParts"] for v in next(shown.dialogues["items"])["verdicts"] if "goalParts" in v]
     assert [done for done, _, _ in parts] == [1, 0, 0]
+    assert shown.rows["command"] == "pytest --personalens-sample 3 -o personalens_gate=", "without gates"
 
 
 def test_the_dialogues_shown_carry_the_reason_of_the_headline() -> None:
@@ -239,7 +232,3 @@ def test_a_comment_links_a_dialogue_only_if_its_record_is_current() -> None:
     assert link in page("replayed")
     assert link in page("written")
     assert "/blob/" not in page("stale")
-
-
-def test_the_command_of_the_page_turns_the_gates_off() -> None:
-    assert payload(MOVED).rows["command"] == "pytest --personalens-sample 3 -o personalens_gate="

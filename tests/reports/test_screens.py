@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_personalens.results.values.results import write_json
+from tests.reports.conftest import ARGS, forget_records
 from tests.support.repository import Repository
 from tests.support.results.rich_results import rich_results
 from tests.support.scripted_agents import REASONS, TOLD_AGENTS, TOLD_ALONE
@@ -22,7 +23,6 @@ from tests.support.scripted_agents import REASONS, TOLD_AGENTS, TOLD_ALONE
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
-ARGS = ("--personalens-sample", "12", *TOLD_AGENTS)
 GATE = ("--personalens-gate", "tcr >= 0.5, p >= 2.5")
 EVERY = ("github", "run.md", "run.html", "results.json")
 REPORTS = tuple(word for name in EVERY for word in ("--personalens-report", name))
@@ -71,19 +71,6 @@ def told(repo: Repository, *args: str, page: bool = False) -> dict[str, str]:
     return shown | ({"page": page_text(repo.path / "run.html")} if page else {})
 
 
-@pytest.fixture
-def bot(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """A repository with records of a bot that knows its users, and forgets them from now on."""
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(repo.path / "summary.md"))
-    for name in ("CI", "BUILD_NUMBER", "FORGETS", "SILENT"):
-        monkeypatch.delenv(name, raising=False)
-    repo.write(conftest=REASONS)
-    repo.inline(*ARGS, "--personalens-record", "new", "--personalens-save-baseline", "base.json")
-    monkeypatch.setenv("FORGETS", "1")
-    return repo
-
-
 def test_a_red_gate(bot: Repository, snapshot: SnapshotAssertion) -> None:
     shown = told(bot, *ARGS, *GATE)
     assert shown == snapshot
@@ -108,8 +95,7 @@ def test_a_judge_without_reasons_is_quoted(
     bot: Repository, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     monkeypatch.setenv("SILENT", "1")
-    for file in bot.path.glob("__personalens__/**/*.json"):
-        file.unlink()
+    forget_records(bot)
     assert told(bot, *ARGS, *GATE) == snapshot
 
 
@@ -119,8 +105,7 @@ def test_a_task_whose_parts_are_all_done(bot: Repository, snapshot: SnapshotAsse
     bot.write(
         conftest=REASONS.replace('return Verdict(dimension=dimension, score=1, justification="booked")', done)
     )
-    for file in bot.path.glob("__personalens__/**/*.json"):
-        file.unlink()
+    forget_records(bot)
     assert told(bot, *ARGS, *GATE) == snapshot
 
 

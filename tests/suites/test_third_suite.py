@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from pytest_personalens.cli.command import main
-from pytest_personalens.core.suite_names import SUITES
+from pytest_personalens.core.names import SUITES
 from tests.suites.personaconv.arguments import check_refused, gates
 from tests.support import third_suite
 from tests.support.processes.commands import refusal
@@ -21,7 +21,7 @@ GATE, REPORT = "--personalens-gate", "--personalens-report"
 CONFTEST = f"""
 import os, re, sys
 import pytest
-from pytest_personalens.core.suite_names import SUITES
+from pytest_personalens.core.names import SUITES
 
 sys.path.insert(0, {str(ROOT)!r})
 SUITES["sums"] = "tests.support.third_suite"

@@ -8,6 +8,7 @@ import shutil
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 import pytest
 
@@ -73,6 +74,11 @@ class Page:
         self.js("location.hash = arguments[0]", fragment)
         self.settle()
 
+    def unfold(self) -> None:
+        """Open all that is folded."""
+        self.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        self.settle()
+
     def settle(self) -> None:
         """Wait until what was begun has been told to the page and drawn."""
         self.chrome.execute_async_script(
@@ -124,6 +130,11 @@ class Page:
             f"{v['id']}: {v['help']}: {v['nodes'][0]['html']:.200} {v['nodes'][0]['failureSummary']:.300}"
             for v in serious
         ]
+
+
+def address(nodeid: str) -> str:
+    """The fragment of a page that opens the dialogue of an item."""
+    return "#item=" + quote(nodeid, safe="/:")
 
 
 def start(folder: Path) -> Iterator[Page]:

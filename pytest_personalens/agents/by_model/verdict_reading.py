@@ -43,7 +43,7 @@ def with_found_quotes(verdict: Verdict, messages: Sequence[Message]) -> Verdict:
     spaces, case, the kind of quotation marks, and punctuation at the ends of a quote. A quote may leave out
     words where it has "...".
     """
-    texts = [_folded(" ".join((message.content, *_calls(message)))) for message in messages]
+    texts = [_comparable(" ".join((message.content, *_calls(message)))) for message in messages]
     placed = [_placed(evidence, texts) for evidence in verdict.evidence]
     kept = tuple(evidence for evidence in placed if evidence is not None)
     return verdict.model_copy(update={"evidence": kept, "unfound_quotes": len(placed) - len(kept)})
@@ -58,7 +58,7 @@ def _calls(message: Message) -> Iterator[str]:
 
 def _placed(evidence: Evidence, texts: Sequence[str]) -> Evidence | None:
     """Return the evidence at its own turn, or at the first turn with its quote; None if nobody said it."""
-    parts = [part for piece in _GAP.split(evidence.quote) if (part := _folded(piece).strip(_EDGES))]
+    parts = [part for piece in _GAP.split(evidence.quote) if (part := _comparable(piece).strip(_EDGES))]
     turns = [turn for turn, text in enumerate(texts) if parts and _in_order(parts, text)]
     if not turns or evidence.turn in turns:
         return evidence if turns else None
@@ -75,7 +75,7 @@ def _in_order(parts: Sequence[str], text: str) -> bool:
     return True
 
 
-def _folded(text: str) -> str:
+def _comparable(text: str) -> str:
     for escaped, plain in _ESCAPED.items():
         text = text.replace(escaped, plain)
     return " ".join(text.translate(_QUOTE_MARKS).casefold().split())
@@ -126,7 +126,7 @@ def _of_form(data: Mapping[str, Any], dimension: Measure, turns: int, replies: i
     evidence = [
         Evidence(turn=turn, quote=str(quote["quote"]))
         for quote in map(_quote, _listed(data.get("evidence")))
-        if (turn := _whole(quote.get("turn", 0))) is not None and 0 <= turn < turns and quote.get("quote")
+        if (turn := _integer(quote.get("turn", 0))) is not None and 0 <= turn < turns and quote.get("quote")
     ]
     reasons = [_reason(r, dimension, turns) for r in _listed(data.get("reasons")) if isinstance(r, dict)]
     raw = data.get("score")
@@ -154,7 +154,7 @@ def _quote(value: Any) -> dict[str, Any]:
     return {"turn": found[1], "quote": found[2].strip(" \"'")} if found else {"quote": str(value)}
 
 
-def _whole(value: Any) -> int | None:
+def _integer(value: Any) -> int | None:
     """Return the number that a value can only mean, such as 3.0, "3" or "turn 3"."""
     if isinstance(value, bool):
         return None
@@ -198,7 +198,7 @@ def _reason(data: Mapping[str, Any], dimension: Measure, turns: int) -> Reason |
         return None
     named = ((name, data.get(name)) for name in ("domain", "type", "value", "part"))
     about = {name: " ".join(text.split()) for name, text in named if isinstance(text, str)}
-    turn = _whole(data.get("turn"))
+    turn = _integer(data.get("turn"))
     return Reason(code=data["code"], turn=turn if turn is not None and 0 <= turn < turns else None, **about)
 
 

@@ -119,7 +119,7 @@ def _repetitions(messages: Sequence[Message]) -> Iterator[UserFault]:
         if message.role != "user":
             continue
         for sentence in _SENTENCES.split(message.content):
-            folded = _folded(sentence)
+            folded = _words_of(sentence)
             if len(folded.split()) < _SHORTEST or _THANKS.search(sentence):
                 continue
             first = said.setdefault(folded, turn)
@@ -131,10 +131,10 @@ def _repetitions(messages: Sequence[Message]) -> Iterator[UserFault]:
 
 def _asked_again(messages: Sequence[Message], first: int, turn: int) -> bool:
     """True if the assistant said the same before both messages: who is asked again answers again."""
-    return first > 0 and _folded(messages[first - 1].content) == _folded(messages[turn - 1].content)
+    return first > 0 and _words_of(messages[first - 1].content) == _words_of(messages[turn - 1].content)
 
 
-def _folded(text: str) -> str:
+def _words_of(text: str) -> str:
     return " ".join(_WORD.findall(text.lower()))
 
 

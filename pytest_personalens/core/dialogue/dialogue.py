@@ -28,8 +28,8 @@ from pytest_personalens.core.errors import (
 )
 from pytest_personalens.core.facts import StoreLook
 from pytest_personalens.core.frozen import Frozen, Sparse, clean
+from pytest_personalens.core.safe_text import make_redactor, redact
 from pytest_personalens.core.scenario import BaseScenario
-from pytest_personalens.core.text.redaction import make_redactor, redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -56,6 +56,14 @@ class Raised(Frozen):
     text: str = ""
     file: str = ""
     line: int = 0
+
+    @classmethod
+    def read(cls, who: str, error: Exception) -> Raised:
+        """Return what `describe_exception` tells of an exception, as a value."""
+        name, own = type(error).__name__, find_own_frame(error)
+        text = " ".join(clean(_shortened(error_text(error))).removeprefix(f"{name}: ").split())
+        file, line = (_module_file(own[0]), own[1]) if own else ("", 0)
+        return cls(who=who, error=name, text=text, file=file, line=line)
 
 
 class Dialogue(Sparse):
@@ -289,14 +297,6 @@ def describe_exception(error: Exception) -> str:
     if own is not None:
         return f"{told} ({_module_file(own[0])}, line {own[1]})"
     return f"{told}{_NO_ARGUMENT}" if isinstance(error, TypeError) else told
-
-
-def read_exception(who: str, error: Exception) -> Raised:
-    """Return the same as a value."""
-    name, own = type(error).__name__, find_own_frame(error)
-    text = " ".join(clean(_shortened(error_text(error))).removeprefix(f"{name}: ").split())
-    file, line = (_module_file(own[0]), own[1]) if own else ("", 0)
-    return Raised(who=who, error=name, text=text, file=file, line=line)
 
 
 def _shortened(text: str) -> str:

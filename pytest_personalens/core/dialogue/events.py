@@ -127,7 +127,7 @@ def delta_in(piece: object) -> Delta:
 
 
 def _of_chunk(piece: object) -> Delta:
-    choices, usage = field(piece, "choices"), _plain(field(piece, "usage"))
+    choices, usage = field(piece, "choices"), _mapping(field(piece, "usage"))
     if not choices:
         return _chunk(usage=usage)
     first = choices[0]
@@ -158,7 +158,7 @@ def _of_event(piece: object, kind: str) -> Delta:
         name = field(piece, "toolCallId")
         return _chunk(_call(name, name, field(piece, "toolName"), field(piece, "input")))
     response = field(piece, "response") or field(piece, "message")
-    usage = _plain(field(piece, "usage")) | _plain(field(response, "usage"))
+    usage = _mapping(field(piece, "usage")) | _mapping(field(response, "usage"))
     why = field(field(response, "incomplete_details"), "reason")
     word = str(field(delta, "stop_reason") or why or field(piece, "finishReason") or "")
     return _chunk(None, word, usage, is_last=kind in _LAST, thinks="reasoning" in kind)
@@ -173,7 +173,7 @@ def _of_bedrock(piece: dict[str, Any]) -> Delta:
     if field(delta, "toolUse") is not None:
         return _chunk(_call(index, None, None, field(field(delta, "toolUse"), "input")))
     word = str(field(field(piece, "messageStop"), "stopReason") or "")
-    usage = _plain(field(field(piece, "metadata"), "usage"))
+    usage = _mapping(field(field(piece, "metadata"), "usage"))
     return _chunk(field(delta, "text"), word, usage, thinks=has(delta, "reasoningContent"))
 
 
@@ -183,5 +183,5 @@ def _call(index: object, name: object, called: object, arguments: object) -> dic
     return {"content": None, "tool_calls": [call]}
 
 
-def _plain(usage: object) -> dict[str, Any]:
+def _mapping(usage: object) -> dict[str, Any]:
     return {str(name): value for name, value in usage.items()} if isinstance(usage, dict) else {}

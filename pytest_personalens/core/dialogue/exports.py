@@ -133,7 +133,7 @@ def _has_both_sides(messages: Messages) -> bool:
     return {"user", "assistant"} <= {m.get("role") for m in messages}
 
 
-def _whole(asked: object, answer: object) -> Messages:
+def _both_sides(asked: object, answer: object) -> Messages:
     """Return what was asked and answered; raise ValueError for a side that is missing."""
     if not _said(asked, reply=False):
         raise ValueError('the user\'s side is missing; add what was sent, as "input", beside it')
@@ -154,7 +154,7 @@ def _call(value: object, messages: Messages, name: str, assistant: object = None
 def _of_batch(value: Mapping[str, Any]) -> Iterator[Piece]:
     name, body = str(value["custom_id"]), value.get("body", value.get("params"))
     if body is not None:
-        asked = _whole(body, "-")[:-1]
+        asked = _both_sides(body, "-")[:-1]
         yield Piece(asked, name, _metadata(body).get("scenario"), group=name, half="request")
         return
     body = _get(value, "response.body") or _get(value, "result.message")
@@ -166,14 +166,14 @@ def _of_batch(value: Mapping[str, Any]) -> Iterator[Piece]:
 
 
 def _of_bedrock_batch(value: Mapping[str, Any]) -> Iterator[Piece]:
-    yield Piece(_whole(value["modelInput"], value.get("modelOutput")), _first(value, "recordId"))
+    yield Piece(_both_sides(value["modelInput"], value.get("modelOutput")), _first(value, "recordId"))
 
 
 def _of_invocation_log(value: Mapping[str, Any]) -> Iterator[Piece]:
     body = _get(value, "output.outputBodyJson")
     if isinstance(body, list):
         raise ValueError("a streamed InvokeModel, whose reply is in pieces; log calls of Converse")
-    messages = _whole(_get(value, "input.inputBodyJson"), body)
+    messages = _both_sides(_get(value, "input.inputBodyJson"), body)
     time = _first(value, "timestamp")
     yield _call(value, messages, _first(value, "requestId"), value.get("modelId"), time=time)
 
@@ -181,7 +181,7 @@ def _of_invocation_log(value: Mapping[str, Any]) -> Iterator[Piece]:
 def _of_answer(value: Mapping[str, Any]) -> Iterator[Piece]:
     answer = value if _is_answer(value) else value["response"]
     sent = {name: value[name] for name in ("messages", "input") if value.get(name)}
-    messages = _whole(sent or value.get("request"), answer)
+    messages = _both_sides(sent or value.get("request"), answer)
     yield _call({**answer, **value}, messages, _first(answer, "id"), _first(answer, "model"))
 
 

@@ -156,12 +156,12 @@ class Message(Sparse):
         """Return what an assistant may have returned: a text, a message, or a list of messages."""
         whole: object = self.content
         if self.acts:
-            messages = [_plain(message) for message in self.path]
+            messages = [_as_mapping(message) for message in self.path]
             whole = messages[-1] if self.steps is None else messages
         return Cut(whole, self.cut) if self.cut else whole
 
 
-def _plain(message: Message) -> dict[str, Any]:
+def _as_mapping(message: Message) -> dict[str, Any]:
     data: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.tool_calls:
         data["tool_calls"] = [call.model_dump() for call in message.tool_calls]

@@ -14,9 +14,8 @@ from pydantic_core import to_jsonable_python
 
 from pytest_personalens.core.errors import AssistantFault, SpecError, short_repr
 from pytest_personalens.core.frozen import Frozen, clean
-from pytest_personalens.core.suite_names import STATE
-from pytest_personalens.core.text.redaction import make_redactor
-from pytest_personalens.core.text.safe_text import one_line
+from pytest_personalens.core.names import STATE
+from pytest_personalens.core.safe_text import make_redactor, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_personalens.core.dialogue.message import calls_with_results
-from pytest_personalens.core.text.safe_text import one_line
+from pytest_personalens.core.safe_text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

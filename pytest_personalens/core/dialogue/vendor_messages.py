@@ -92,17 +92,17 @@ def plain_messages(raw: object) -> list[Any]:
     What no rule knows stays as it is, so that the reader of messages can name it. Thoughts are left out.
     """
     try:
-        return _plain(raw) if isinstance(raw, Mapping) else [raw]
+        return _of_plain_mapping(raw) if isinstance(raw, Mapping) else [raw]
     except (AttributeError, IndexError, KeyError, TypeError):
         return [raw]
 
 
-def _plain(raw: Mapping[str, Any]) -> Messages:
+def _of_plain_mapping(raw: Mapping[str, Any]) -> Messages:
     message = _opened(raw)
     role, kind = message.get("role"), message.get("type")
     tools = message.pop("toolsCalled", None) or message.pop("tools_called", None)
     if isinstance(tools, list):  # deepeval names what was called before the reply
-        return [*_called(tools), *_plain(message)]
+        return [*_called(tools), *_of_plain_mapping(message)]
     content = message.get("parts", message.get("content"))
     if kind in _CALLS or kind in _RESULTS:  # the Responses API has such parts beside its messages
         role, content = "assistant", [message]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from pytest_personalens.core.dialogue.dialogue import Dialogue, Raised, UserAgent, converse, read_exception
+from pytest_personalens.core.dialogue.dialogue import Dialogue, Raised, UserAgent, converse
 from pytest_personalens.core.dialogue.message import AssistantMessages
 from pytest_personalens.core.errors import (
     AssistantFault,
@@ -33,8 +33,8 @@ from pytest_personalens.core.judging.verdict import (
     Verdict,
 )
 from pytest_personalens.core.runtime import SPARE
+from pytest_personalens.core.safe_text import one_line
 from pytest_personalens.core.scenario import BaseScenario
-from pytest_personalens.core.text.safe_text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -307,12 +307,12 @@ def read_dialogue(judge: Judge, scenario: BaseScenario, dialogue: Dialogue, dime
         raise NotJudged(NEEDS_MODEL)
     with faults_of("the judge", JudgeFault):
         verdict = judge.verdict(scenario, dialogue, dimension)
-    if not isinstance(verdict, Verdict) or verdict.dimension != dimension or not _whole(verdict):
+    if not isinstance(verdict, Verdict) or verdict.dimension != dimension or not _is_valid(verdict):
         raise JudgeFault(f"the judge did not return a verdict on {dimension.short} but {short_repr(verdict)}")
     return verdict
 
 
-def _whole(verdict: Verdict) -> bool:
+def _is_valid(verdict: Verdict) -> bool:
     """True if the values are valid; `model_construct` makes a verdict without checking them."""
     lists = (verdict.evidence, verdict.reasons, verdict.turns, verdict.votes)
     return (
@@ -335,7 +335,7 @@ def _failed(evaluation: Evaluation, fault: PersonalensError, cause: Cause, prefi
         (AssistantFault, "assistant"), (BudgetSpent, "budget"), (RecordError, "record"),
     )  # fmt: skip
     cause = next((name for kind, name in own_causes if isinstance(fault, kind)), cause)
-    raised = fault.raised and read_exception(*fault.raised)
+    raised = Raised.read(*fault.told_of) if fault.told_of else None
     return evaluation.model_copy(
         update={"cause": cause, "detail": f"{prefix}{_line(fault)}", "raised": raised}
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from pytest_personalens.core.suite_names import FIRST_SUITE, SUITES
+from pytest_personalens.core.names import FIRST_SUITE, SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

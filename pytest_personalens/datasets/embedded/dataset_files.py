@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.jsonfile import all_problems
-from pytest_personalens.core.text.safe_text import slug
+from pytest_personalens.core.safe_text import slug
 from pytest_personalens.datasets.base import check_user_name, read_toml, value_or_raise
 from pytest_personalens.datasets.embedded.dataset_entries import Domain, MultiTasks, ProfileEntry
 from pytest_personalens.datasets.embedded.layout import (

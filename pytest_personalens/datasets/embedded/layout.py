@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, get_args
 
+from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import Kind
-from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.world.dates import FIRST_DAY
 from pytest_personalens.datasets.world.resolve import placeholder_problems
 

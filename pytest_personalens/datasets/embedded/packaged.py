@@ -12,8 +12,8 @@ from pydantic_core import from_json
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.facts import Fact, Session, Thing
 from pytest_personalens.core.frozen import unchecked
+from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import DomainWords, PreferenceWords
-from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.embedded.dataset_entries import (
     Demographics,
     Domain,

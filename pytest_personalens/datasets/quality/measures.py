@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from pytest_personalens.core.safe_text import one_line
 from pytest_personalens.core.suite import DataCheck, Finding
-from pytest_personalens.core.text.safe_text import one_line
 from pytest_personalens.datasets.quality.corpus import RULES
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.facts import Session
 from pytest_personalens.core.frozen import unchecked
-from pytest_personalens.core.text.safe_text import slug
+from pytest_personalens.core.safe_text import slug
 from pytest_personalens.datasets.world.dates import MONTHS
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.dialogue.reply import read_reply
 from pytest_personalens.core.errors import AssistantFault, PersonalensError
-from pytest_personalens.core.text.safe_text import one_line
-from pytest_personalens.models.aws import THROTTLED
+from pytest_personalens.core.safe_text import one_line
+from pytest_personalens.models.aws_client import THROTTLED
 from pytest_personalens.models.base import retry_after
 from pytest_personalens.models.retry import ATTEMPTS, Limiter, wait_after
 

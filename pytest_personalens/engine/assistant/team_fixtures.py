@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_personalens.core.dialogue.dialogue import describe_exception
 from pytest_personalens.core.dialogue.state import MemoryStore, State, read_state
 from pytest_personalens.core.errors import AssistantFault, faults_of
-from pytest_personalens.core.suite_names import MEMORY, STATE, STORE
+from pytest_personalens.core.names import MEMORY, STATE, STORE
 from pytest_personalens.engine.assistant.assistant import OutOfTime, call_within, guarded, takes_context
 
 if TYPE_CHECKING:

@@ -21,9 +21,8 @@ from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.files.jsonfile import first_problem
 from pytest_personalens.core.files.links import refuse_links
 from pytest_personalens.core.judging.verdict import Verdict
+from pytest_personalens.core.names import FIRST_SUITE, holds_case
 from pytest_personalens.core.suite import get_suite
-from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.core.text.node_ids import holds_case
 from pytest_personalens.models.tape import Row, read_row
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelError
-from pytest_personalens.models.aws import PATIENCE, AwsClient
+from pytest_personalens.models.aws_client import PATIENCE, AwsClient
 from pytest_personalens.models.base import Answer, Request
 from pytest_personalens.models.services.replies import MOST_BYTES, ReplyReader
 

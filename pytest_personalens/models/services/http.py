@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError, SpecError
-from pytest_personalens.core.text.redaction import add_secret
+from pytest_personalens.core.safe_text import add_secret
 from pytest_personalens.models.base import (
     Answer,
     HttpClient,

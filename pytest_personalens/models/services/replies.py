@@ -11,9 +11,8 @@ from pytest_personalens.core.dialogue.events import error_in as stream_error
 from pytest_personalens.core.dialogue.message import is_message
 from pytest_personalens.core.dialogue.reply import Stream
 from pytest_personalens.core.errors import ModelBusy, ModelError, SpecError
-from pytest_personalens.core.text.thoughts import without_thoughts
 from pytest_personalens.models.base import Answer, read_events, read_lines, short
-from pytest_personalens.models.read_answer import error_in, read_answer
+from pytest_personalens.models.read_answer import error_in, read_answer, without_thoughts
 
 if TYPE_CHECKING:
     from pytest_personalens.models.base import Conversation

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_personalens.core.names import BUILT_IN, FIRST_SUITE, PARAM
 from pytest_personalens.core.options.option_table import size_text
 from pytest_personalens.core.runtime import no_collection
-from pytest_personalens.core.suite_names import FIRST_SUITE, PARAM
-from pytest_personalens.core.text.node_ids import BUILT_IN
 from pytest_personalens.plugin.input_errors import CollectionError, errors_in_one_line
 from pytest_personalens.plugin.options.marks import (
     refuse_unknown_criteria,

@@ -8,9 +8,9 @@ import pytest
 
 from pytest_personalens.core.errors import NothingFits, SpecError, short_repr
 from pytest_personalens.core.judging.measure import get_measure
+from pytest_personalens.core.names import SUITES
 from pytest_personalens.core.options.gate import CRITERION_GATE
 from pytest_personalens.core.options.option_table import BY_KEY, OPTIONS, threshold
-from pytest_personalens.core.suite_names import SUITES
 from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.options.option_checks import check_thresholds, split_dimensions
 from pytest_personalens.plugin.options.read_options import read_value

@@ -11,9 +11,9 @@ import pytest
 
 from pytest_personalens.core.errors import SpecError, short_repr
 from pytest_personalens.core.judging.measure import read_criteria
+from pytest_personalens.core.names import FIRST_SUITE
 from pytest_personalens.core.options.option_table import BY_KEY, OPTIONS, Option, list_parts
 from pytest_personalens.core.options.settings import Settings
-from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.options.option_checks import (
     check_alone,

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import pytest
 
+from pytest_personalens.core.names import STATE
 from pytest_personalens.core.options.option_table import OPTIONS
-from pytest_personalens.core.suite_names import STATE
 from pytest_personalens.plugin.pytest_internals import written_keys
 
 #: The variable that every run may have set.

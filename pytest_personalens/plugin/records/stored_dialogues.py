@@ -17,10 +17,9 @@ from pytest_personalens.core.dialogue.vendor_messages import read_messages
 from pytest_personalens.core.errors import DataError, RecordError, SpecError
 from pytest_personalens.core.files.jsonfile import first_problem
 from pytest_personalens.core.judging.verdict import Verdict
+from pytest_personalens.core.names import FIRST_SUITE, CaseId, parse_case
+from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import Scenario, ScenarioRef
-from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.core.text.node_ids import CaseId, parse_case
-from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.base import parse_file
 from pytest_personalens.datasets.official.official import TASK_ID, task_name
 from pytest_personalens.engine.job import PERSON, StoredDialogue

@@ -11,7 +11,7 @@ import pytest
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT
 from pytest_personalens.core.options.option_table import ALL, BY_KEY, keys_of, size_text
-from pytest_personalens.core.text.redaction import redact
+from pytest_personalens.core.safe_text import redact
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
 from pytest_personalens.plugin.pytest_internals import PrintedFailures

@@ -16,7 +16,7 @@ from pytest_personalens.core.dialogue.dialogue import converse
 from pytest_personalens.core.judging.dimensions import dimensions
 from pytest_personalens.core.judging.measure import ALL_CRITERIA, CRITERION
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.core.suite_names import FIRST_SUITE
+from pytest_personalens.core.names import FIRST_SUITE
 from pytest_personalens.reports.terminal.summary_lines import usage_table
 from pytest_personalens.results.summarize import price_for, role_of
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pytest
 
 from pytest_personalens.core.judging.measure import get_measure
-from pytest_personalens.core.text.node_ids import gate_id, parse_case, skipped_id
-from pytest_personalens.core.text.safe_text import harmless
+from pytest_personalens.core.names import gate_id, parse_case, skipped_id
+from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.plugin.failures import GateFailure, traceback_style
 from pytest_personalens.plugin.running.keys import SETTINGS
 from pytest_personalens.plugin.running.prepare import rerun_command

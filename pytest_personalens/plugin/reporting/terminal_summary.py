@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import PersonalensError, error_text, short_repr
 from pytest_personalens.core.judging.measure import get_measure
-from pytest_personalens.core.text.redaction import redact
-from pytest_personalens.core.text.safe_text import harmless, one_line
+from pytest_personalens.core.safe_text import harmless, one_line, redact
 from pytest_personalens.plugin.failures import columns
 from pytest_personalens.plugin.running.keys import RUN
 from pytest_personalens.plugin.running.prepare import record_command

@@ -8,9 +8,8 @@ from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.core.names import PARAM, STATE, CaseId
 from pytest_personalens.core.options.option_table import MANNERS
-from pytest_personalens.core.suite_names import PARAM, STATE
-from pytest_personalens.core.text.node_ids import CaseId
 from pytest_personalens.plugin.pytest_internals import arguments_of, asks_for_ours, fixtures_of
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ import pytest
 from pytest_personalens.core.dialogue.state import read_fields
 from pytest_personalens.core.errors import DataError, PersonalensError, SpecError, error_text
 from pytest_personalens.core.judging.usage import price_of, read_prices
+from pytest_personalens.core.names import DATA_PREFIXES, STATE
 from pytest_personalens.core.options.option_table import judge_specs
-from pytest_personalens.core.suite_names import DATA_PREFIXES, STATE
 from pytest_personalens.datasets.checked_dataset import CheckedDataset
 from pytest_personalens.engine.job import ParticipantSpecs
 from pytest_personalens.models.meter import Budget

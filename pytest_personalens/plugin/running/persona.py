@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import short_repr
 from pytest_personalens.core.frozen import clean
+from pytest_personalens.core.names import FIRST_SUITE
+from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import GoalPart, Scenario, ScenarioRef, Task
-from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.plugin.options.marks import PERSONA, mark_error
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import pytest
 
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.judging.evaluation import empty_evaluation
+from pytest_personalens.core.names import MEMORY, PARAM, STATE, STORE
 from pytest_personalens.core.runtime import Threads
-from pytest_personalens.core.suite_names import MEMORY, PARAM, STATE, STORE
 from pytest_personalens.engine.assistant.side_by_side import UsersMixed
 from pytest_personalens.engine.assistant.team_fixtures import knows_whose
 from pytest_personalens.engine.engine import Engine, work

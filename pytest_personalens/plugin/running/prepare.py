@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from pytest_personalens.core.text.redaction import redact
-from pytest_personalens.core.text.safe_text import shell_line
+from pytest_personalens.core.safe_text import redact, shell_line
 from pytest_personalens.engine.job import Job
 from pytest_personalens.engine.records.record import OtherRecords
 from pytest_personalens.models.tape import TapeRules

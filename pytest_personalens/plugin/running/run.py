@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import NothingFits, PersonalensError, SpecError
+from pytest_personalens.core.names import FIRST_SUITE
 from pytest_personalens.core.options.gate import measure_of
 from pytest_personalens.core.options.option_table import ALL, BY_KEY
 from pytest_personalens.core.runtime import no_collection
 from pytest_personalens.core.scenario import Context, ScenarioRef
-from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.datasets import OtherUsers, Sample, draw
 from pytest_personalens.engine.assistant.team_fixtures import Memory, StateSource, UserPast
 from pytest_personalens.engine.participants import Participants

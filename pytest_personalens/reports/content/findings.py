@@ -9,10 +9,10 @@ from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.evaluation import Evaluation
 from pytest_personalens.core.judging.measure import CRITERION
+from pytest_personalens.core.names import BUILT_IN, file_of, within_file
 from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.core.options.option_table import OPTIONS
-from pytest_personalens.core.text.node_ids import BUILT_IN, file_of, within_file
-from pytest_personalens.core.text.safe_text import one_line, shell_line
+from pytest_personalens.core.safe_text import one_line, shell_line
 from pytest_personalens.reports.content.markup import capital, short_line
 from pytest_personalens.reports.content.why_items_failed import sentence_of
 from pytest_personalens.results.gates.check import corrected_note

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
-from pytest_personalens.core.text.safe_text import harmless
+from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.results.wording import ends_text
 
 if TYPE_CHECKING:

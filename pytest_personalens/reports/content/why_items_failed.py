@@ -6,8 +6,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.safe_text import harmless, one_line
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.core.text.safe_text import harmless, one_line
 from pytest_personalens.reports.content.markup import short_line
 from pytest_personalens.results.reasons.reasons import KINDS_OF_INTRUSION, costs_of, counted_codes
 from pytest_personalens.results.values.item import uncounted_reason

@@ -12,7 +12,7 @@ from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.runtime import no_collection
-from pytest_personalens.core.text.safe_text import harmless
+from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.content.findings import command_line, findings_of
 from pytest_personalens.reports.content.markup import capital, figure
 from pytest_personalens.reports.content.result_tables import (

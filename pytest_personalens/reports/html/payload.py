@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.dialogue.state import leaves_of
 from pytest_personalens.core.dialogue.tool_calls import call_texts
+from pytest_personalens.core.names import BUILT_IN
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.core.text.node_ids import BUILT_IN
 from pytest_personalens.reports.content.findings import command_line
 from pytest_personalens.reports.content.why_items_failed import (
     DOES,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.core.text.safe_text import one_line
+from pytest_personalens.core.safe_text import one_line
 from pytest_personalens.reports.markdown.report import markdown_report
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.core.text.safe_text import harmless
+from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.content.findings import (
     INCOMPLETE,
     Findings,

@@ -11,7 +11,7 @@ from pytest_personalens.core.dialogue.state import stored_records
 from pytest_personalens.core.dialogue.tool_calls import call_lines
 from pytest_personalens.core.errors import with_code
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.text.safe_text import harmless, one_line
+from pytest_personalens.core.safe_text import harmless, one_line
 from pytest_personalens.reports.content.findings import unscored_text
 from pytest_personalens.reports.content.markup import capital, short_line
 from pytest_personalens.reports.content.why_items_failed import (

@@ -15,11 +15,10 @@ from pytest_personalens.core.errors import DataError, SpecError, short_repr
 from pytest_personalens.core.files.jsonfile import read_versioned, schema_of
 from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.judging.verdict import MeasureField, ReasonCode, ScoreField
+from pytest_personalens.core.names import FIRST_SUITE, CaseId
 from pytest_personalens.core.options.option_table import MANNER
 from pytest_personalens.core.options.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.suite import SuiteField, get_suite
-from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.core.text.node_ids import CaseId
 from pytest_personalens.results.values.item import codes_in, mean_time, scores_in
 from pytest_personalens.results.values.results import RESULTS_SCHEMA, Provenance, read_results
 from pytest_personalens.results.wording import left_out_text, unread_text

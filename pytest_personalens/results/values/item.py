@@ -15,7 +15,7 @@ from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.evaluation import Evaluation
 from pytest_personalens.core.judging.measure import Measure, Score, find_measure, get_measure
 from pytest_personalens.core.judging.verdict import MeasureField, ReasonCode, ScoreField
-from pytest_personalens.core.text.node_ids import without_parameters
+from pytest_personalens.core.names import without_parameters
 from pytest_personalens.results.values.figures import Latency
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.judging.evaluation import Cause
 from pytest_personalens.core.judging.measure import get_measure
 from pytest_personalens.core.judging.usage import Usage
+from pytest_personalens.core.names import FIRST_SUITE
 from pytest_personalens.core.options.gate import control_of, is_gate, parse_gate_name
 from pytest_personalens.core.runtime import git
 from pytest_personalens.core.suite import Suite, SuiteField, get_suite
-from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.results.values.calibration import Calibration
 from pytest_personalens.results.values.figures import (
     Comparison,

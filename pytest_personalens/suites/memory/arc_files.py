@@ -14,9 +14,9 @@ from pydantic import AfterValidator, Field, ValidationError
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.facts import Day
 from pytest_personalens.core.frozen import Frozen, Text
+from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
 from pytest_personalens.core.suite import DataCheck, Finding
-from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.base import digest, value_or_raise
 from pytest_personalens.datasets.embedded.building.by_hand import TODO
 from pytest_personalens.datasets.embedded.dataset_files import examine_file

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.agents.embedded.reader.text import STOPWORDS, plain, stem
 from pytest_personalens.agents.embedded.reader.typed_values import Time, Value, values
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import DOMAINS
-from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.embedded.building.by_hand import TODO
 from pytest_personalens.datasets.embedded.building.model_pieces import prompt_text
 from pytest_personalens.suites.memory.arc_files import problems_of

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_personalens.core.errors import short_repr
 from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.judging.measure import Measure, MeasureNames, Metric, OfSums
-from pytest_personalens.core.text.thoughts import without_thoughts
+from pytest_personalens.models.read_answer import without_thoughts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

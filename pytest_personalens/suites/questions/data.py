@@ -15,8 +15,8 @@ from pydantic_core import from_json
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.facts import Clock, Session
+from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.datasets.base import parse_file
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.embedded.packaged import packaged_file, packaged_head

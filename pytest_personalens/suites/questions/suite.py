@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.agents.embedded.reader.text import fold
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.judging.measure import Metric
+from pytest_personalens.core.names import DATA_PREFIXES
 from pytest_personalens.core.suite import Control, Distance, Suite
-from pytest_personalens.core.suite_names import DATA_PREFIXES
 from pytest_personalens.suites.questions.data import OWN_DOMAINS, REASONS, open_questions
 from pytest_personalens.suites.questions.embedded_judge import Asker, EmbeddedJudge
 from pytest_personalens.suites.questions.questions import ANSWER, CHOICE, KINDS, MEASURES, Question

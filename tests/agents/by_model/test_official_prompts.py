@@ -27,8 +27,8 @@ from pytest_personalens.core.judging.verdict import READINGS, Dimension
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import open_dataset
 from pytest_personalens.models.meter import Meter
-from tests.agents.by_model.test_model_agents import FakeModel
 from tests.support.datasets.official_tree import write_code, write_data
+from tests.support.scripted_agents import FakeModel
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
 SITUATION = "- Location: situ-location\n- Device: situ-device\n- Time of Day: situ-time\n- Day of the Week: situ-day\n- Environment: situ-room"

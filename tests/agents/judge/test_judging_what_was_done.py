@@ -21,10 +21,10 @@ from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.judge_quality.agreement.labels import Labelled, read_labels
 from pytest_personalens.models import Request
 from pytest_personalens.models.meter import Meter
-from tests.agents.by_model.test_model_agents import TALK, FakeModel, judge
 from tests.support.datasets.dinner import DINNER, dialogue
 from tests.support.datasets.embedded import EMBEDDED, any_with
 from tests.support.repository import ROOT
+from tests.support.scripted_agents import TALK, FakeModel, judge
 
 TC, UNBACKED = Dimension.TASK_COMPLETION, Dimension.UNBACKED
 

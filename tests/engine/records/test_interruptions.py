@@ -19,8 +19,8 @@ from pytest_personalens.core.judging.evaluation import Evaluation
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.core.runtime import SPARE
+from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import Context, Scenario
-from pytest_personalens.core.text.safe_text import slug
 from pytest_personalens.engine.engine import work
 from pytest_personalens.engine.job import Job, ParticipantSpecs
 from pytest_personalens.engine.participants import Participants

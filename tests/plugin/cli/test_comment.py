@@ -31,55 +31,46 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
         yield state
 
 
-@pytest.fixture
-def github(server: Forge, monkeypatch: pytest.MonkeyPatch) -> Forge:
-    names = ("ACTIONS", "API_URL", "REPOSITORY", "REF", "TOKEN")
-    values = ("true", server.url, "acme/bot", "refs/pull/7/merge", "s3cret")
-    for name, value in zip(names, values, strict=True):
-        monkeypatch.setenv(f"GITHUB_{name}", value)
-    return server
+#: The variables of each service's jobs.
+JOBS = {
+    "github": {
+        "GITHUB_ACTIONS": "true", "GITHUB_API_URL": "", "GITHUB_REPOSITORY": "acme/bot",
+        "GITHUB_REF": "refs/pull/7/merge", "GITHUB_TOKEN": "s3cret",
+    },
+    "gitlab": {
+        "GITLAB_CI": "true", "CI_API_V4_URL": "", "CI_PROJECT_ID": "42", "CI_MERGE_REQUEST_IID": "7",
+        "PERSONALENS_GITLAB_TOKEN": "s3cret",
+    },
+}  # fmt: skip
 
 
 @pytest.fixture
-def gitlab(server: Forge, monkeypatch: pytest.MonkeyPatch) -> Forge:
-    names = [
-        "GITLAB_CI",
-        "CI_API_V4_URL",
-        "CI_PROJECT_ID",
-        "CI_MERGE_REQUEST_IID",
-        "PERSONALENS_GITLAB_TOKEN",
-    ]
-    for name, value in zip(names, ("true", server.url, "42", "7", "s3cret"), strict=True):
-        monkeypatch.setenv(name, value)
+def service(request: pytest.FixtureRequest, server: Forge, monkeypatch: pytest.MonkeyPatch) -> Forge:
+    """The server of a job for a pull request, on GitHub unless the test's parameter says otherwise."""
+    for name, value in JOBS[getattr(request, "param", "github")].items():
+        monkeypatch.setenv(name, value or server.url)
     return server
 
 
-@pytest.mark.parametrize("service", ["github", "gitlab"])
+@pytest.mark.parametrize("service", JOBS, indirect=True)
 def test_the_first_run_writes_and_the_next_updates(
-    request: pytest.FixtureRequest, service: str, capsys: pytest.CaptureFixture[str]
+    service: Forge, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    state: Forge = request.getfixturevalue(service)
-    state.comments = {1: "Please look.", 2: f"Quoted: {MARKER}"}
+    others = dict.fromkeys(range(1, 131), "Hm.") | {2: f"Quoted: {MARKER}"}
+    service.comments = dict(others)
     assert main(["comment", "results.json"]) == 0
     assert capsys.readouterr().out == "comment: written\n"
-    assert state.comments[3].startswith(f"{MARKER}\n## ")
+    assert service.comments[131].startswith(f"{MARKER}\n## ")
     write_json(rich_results(20), Path("results.json"))
     assert main(["comment", "results.json"]) == 0
     assert capsys.readouterr().out == "comment: updated\n"
-    assert list(state.comments) == [1, 2, 3]
-    assert "20 items" in state.comments[3] or "20 of 20" in state.comments[3]
+    assert len(service.comments) == 131
+    assert "20 items" in service.comments[131] or "20 of 20" in service.comments[131]
 
 
-def test_it_is_found_behind_a_hundred_others(github: Forge) -> None:
-    github.comments = dict.fromkeys(range(1, 131), "Hm.") | {131: f"{MARKER}\nas it was"}
-    assert main(["comment", "results.json"]) == 0
-    assert len(github.comments) == 131
-    assert "as it was" not in github.comments[131]
-
-
-def test_two_jobs_have_two_comments(github: Forge) -> None:
+def test_two_jobs_have_two_comments(service: Forge) -> None:
     assert main(["comment", "results.json"]) == main(["comment", "results.json", "--name", "nightly"]) == 0
-    assert [text.splitlines()[0] for text in github.comments.values()] == [
+    assert [text.splitlines()[0] for text in service.comments.values()] == [
         MARKER,
         "<!-- personalens: nightly -->",
     ]
@@ -87,53 +78,47 @@ def test_two_jobs_have_two_comments(github: Forge) -> None:
 
 @pytest.mark.parametrize(("days", "old"), [(3, False), (45, True)])
 def test_it_tells_the_age_of_the_baseline(
-    github: Forge, capsys: pytest.CaptureFixture[str], days: int, old: bool
+    service: Forge, capsys: pytest.CaptureFixture[str], days: int, old: bool
 ) -> None:
     made = datetime.now(UTC) - timedelta(days=days, hours=1)
     tested = Provenance(commit="ab" * 20, branch="main", committed=made.isoformat())
     results = rich_results(12).model_copy(update={"provenance": tested})
     write_atomically(Path("base.json"), baseline_of(results).text())
     assert main(["comment", "results.json", "--baseline", "base.json", "--max-age", "30"]) == 0
-    (text,) = github.comments.values()
+    (text,) = service.comments.values()
     assert f"commit ababababa of main, {made:%Y-%m-%d}, {days} days old" in text
     assert ("save a new one" in text) == old
     assert ("::warning title=personalens::" in capsys.readouterr().out) == old
 
 
 def test_a_job_for_no_pull_request_writes_none(
-    github: Forge, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    service: Forge, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("GITHUB_REF", "refs/heads/main")
     assert main(["comment", "results.json"]) == 0
     assert "for no pull request" in capsys.readouterr().out
-    assert github.requests == []
+    assert service.requests == []
 
 
 def test_a_server_that_is_down_for_a_moment_is_asked_again_but_a_comment_is_not_written_twice(
-    github: Forge, capsys: pytest.CaptureFixture[str]
+    service: Forge, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    github.refuse = {"GET": [502], "POST": [502]}
+    service.refuse = {"GET": [502], "POST": [502]}
     assert main(["comment", "results.json"]) == 4
-    assert [method for method, _ in github.requests] == ["GET", "GET", "POST"]
+    assert [method for method, _ in service.requests] == ["GET", "GET", "POST"]
     assert "GitHub refused POST with 502" in capsys.readouterr().err
 
 
 @pytest.mark.slow
 def test_what_is_refused_is_told_in_one_line_without_the_token(
-    github: Forge, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    service: Forge, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def told(*options: str) -> str:
-        return refusal(capsys, "comment", "results.json", *options)
-
-    github.refuse = {"POST": [403]}
-    forbidden = told()
+    service.refuse = {"POST": [403]}
+    forbidden = refusal(capsys, "comment", "results.json")
     assert "403 (Resource not accessible by integration)" in forbidden
     assert "permissions: pull-requests: write" in forbidden
     assert "s3cret" not in forbidden
     monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
-    assert "GitHub cannot be reached" in told()
+    assert "GitHub cannot be reached" in refusal(capsys, "comment", "results.json")
     monkeypatch.delenv("GITHUB_TOKEN")
-    assert "GITHUB_TOKEN: not set" in told()
-    monkeypatch.delenv("GITHUB_ACTIONS")
-    assert "no CI service to comment with" in told()
-    assert "--name: expected" in told("--name", "--> <script>")
+    assert "GITHUB_TOKEN: not set" in refusal(capsys, "comment", "results.json")

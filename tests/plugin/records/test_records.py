@@ -102,7 +102,7 @@ def test_every_end_is_replayed_and_the_assistant_asked_each_turn_once(
             long, all_heard = replayed(odd, turn, direct=lambda user: user)
             assert (short.evaluation, short.rows, short.replayed) == (long[0], long.rows, False)
             assert heard == all_heard
-            assert (short.raised is odd) == isinstance(odd, Exception)
+            assert (short.exception is odd) == isinstance(odd, Exception)
 
 
 def test_another_scenario_is_other_evidence(scenario: Scenario, text: str) -> None:

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from pytest_personalens.agents import EmbeddedJudge
 from pytest_personalens.results.values.calibration import Found, correct, labels_to_decide
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import ROOT, Repository
@@ -40,38 +41,34 @@ def test_calibrate_measures_the_judge_on_labels_and_writes_what_runs_read(repo: 
     assert written["completed"] + written["failed"] == written["dialogues"] == 24
     assert sum(written["personalization"].values()) == 24
     repo.write(conftest=BOT, test_bot=TEST)
-    result = repo.run(
-        *SAMPLE, "-o", "personalens_calibration=judge.json", "--personalens-gate", "tcr >= 0.01"
-    )
+    calibrated = ("-o", "personalens_calibration=judge.json", "--personalens-gate", "tcr >= 0.01")
+    result = repo.run(*SAMPLE, *calibrated)
     result.stdout.fnmatch_lines(["*TCR as read *, corrected for the judge's errors * (95 % *; sensitivity *"])
     assert repo.results("r.json")["calibration"] == written
     # Its labels do not decide a gate at the corrected rate itself, and the report decides the same again.
     assert repo.command("report", "r.json", "--report", "-").ret == 0
 
 
-@pytest.mark.parametrize(("bot", "outcome", "code"), [(BOT, "passed", 0), (SILENT, "FAILED", 1)])
+@pytest.mark.parametrize(
+    ("bot", "floor", "told", "code"),
+    [
+        (BOT, 0.55, "passed, task completion rate as read *, corrected *; the floor is *", 0),
+        (SILENT, 0.55, "FAILED, task completion rate as read *, corrected *; the floor is *", 1),
+        (BOT, 0.9, "INCONCLUSIVE, *, within the interval: *would decide*", 7),
+    ],
+)
 def test_a_gate_is_held_against_the_interval_of_the_corrected_rate(
-    repo: Repository, bot: str, outcome: str, code: int
+    repo: Repository, bot: str, floor: float, told: str, code: int
 ) -> None:
-    read = _decided(repo, bot, 0.55)
-    read.stdout.fnmatch_lines(
-        [f"gate tcr: {outcome}, task completion rate as read *, corrected *; the floor is *"]
-    )
-    assert read.ret == code
-
-
-def test_a_gate_that_the_interval_does_not_decide_is_inconclusive_with_a_code_of_its_own(
-    repo: Repository,
-) -> None:
-    result = _decided(repo, BOT, 0.9)
-    result.stdout.fnmatch_lines_random([
-        "gate tcr: INCONCLUSIVE, *, within the interval: *would decide*",
-        "FAILED personalens::gate[[]tcr]*",
-    ])  # fmt: skip
-    assert result.ret == 7
+    repo.write(conftest=bot, test_bot=TEST)
+    # The embedded judge reads, and is said to see nine of ten.
+    (repo.path / "judge.json").write_text(json.dumps(FILE | {"judge": EmbeddedJudge().identity}))
+    gates = ("--personalens-gate", f"tcr >= {floor}, valid >= 0")
+    result = repo.run(*SAMPLE, "-o", "personalens_calibration=judge.json", *gates)
+    result.stdout.fnmatch_lines([f"gate tcr: {told}"])
+    assert result.ret == code
     gate = next(gate for gate in repo.results("r.json")["gates"] if gate["name"] == "tcr")
-    assert gate["inconclusive"]
-    assert not gate["passed"]
+    assert (gate["passed"], gate["inconclusive"]) == (code == 0, code == 7)
 
 
 def test_the_calibration_of_another_judge_and_what_is_none_are_refused(repo: Repository) -> None:
@@ -91,17 +88,6 @@ def test_the_calibration_of_another_judge_and_what_is_none_are_refused(repo: Rep
     result.stderr.fnmatch_lines(
         ["error: labels.jsonl: * labelled as completed and * a calibration needs some*"]
     )
-
-
-def _decided(repo: Repository, bot: str, floor: float) -> pytest.RunResult:
-    """A run that the embedded judge reads, which is said to see nine of ten."""
-    from pytest_personalens.agents import EmbeddedJudge
-
-    repo.write(conftest=bot, test_bot=TEST)
-    content = json.dumps(FILE | {"judge": EmbeddedJudge().identity})
-    (repo.path / "judge.json").write_text(content)
-    gates = ("--personalens-gate", f"tcr >= {floor}, valid >= 0")
-    return repo.run(*SAMPLE, "-o", "personalens_calibration=judge.json", *gates)
 
 
 def test_the_estimate_and_its_interval() -> None:

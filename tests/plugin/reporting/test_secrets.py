@@ -9,9 +9,10 @@ from urllib.parse import quote
 
 import pytest
 
-from pytest_personalens.core.text.redaction import redact
+from pytest_personalens.core.safe_text import redact
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
+from tests.support.scripted_agents import BOT
 from tests.support.servers.endpoint import Endpoint, Reply
 
 KEY = "sk-proj-0123456789abcdef"
@@ -47,31 +48,29 @@ def assert_nothing_holds(secret: str, repo: Repository, result: pytest.RunResult
 def test_a_key_with_a_line_break_works(
     repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    token = "FwoGZXIvYXdzEJr+/token=="
     monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIA0123456789ABCDEF\n")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG\n")
-    monkeypatch.setenv("AWS_SESSION_TOKEN", "FwoGZXIvYXdzEJr+/token==\n")
-    result = repo.run(
-        *RUN, "--personalens-user-model=bedrock:nova-lite", "--personalens-judge-model=openai:small"
-    )
+    monkeypatch.setenv("AWS_SESSION_TOKEN", f"{token}\n")
+    models = ("--personalens-user-model=bedrock:nova-lite", "--personalens-judge-model=openai:small")
+    result = repo.run(*RUN, *models)
     assert result.ret == 0
-    assert {call.headers["authorization"] for call in endpoint.calls if call.protocol == "openai"} == {
-        f"Bearer {KEY}"
-    }
-    assert {
-        call.headers["x-amz-security-token"] for call in endpoint.calls if call.protocol == "bedrock"
-    } == {"FwoGZXIvYXdzEJr+/token=="}
+    headers = {"openai": ("authorization", f"Bearer {KEY}"), "bedrock": ("x-amz-security-token", token)}
+    for call in endpoint.calls:
+        name, value = headers[call.protocol]
+        assert call.headers[name] == value
+    assert {call.protocol for call in endpoint.calls} == set(headers)
     assert_nothing_holds(KEY, repo, result)
-    assert_nothing_holds("FwoGZXIvYXdzEJr+/token==", repo, result)
+    assert_nothing_holds(token, repo, result)
 
 
 def test_a_key_that_no_header_can_hold_is_one_line_without_it(
     repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n{KEY}")
-    result = assert_usage_error(
-        repo.run(*RUN, "--personalens-user-model=openai:small"), "*OPENAI_API_KEY holds a line break*"
-    )
+    result = repo.run(*RUN, "--personalens-user-model=openai:small")
+    assert_usage_error(result, "*OPENAI_API_KEY holds a line break*")
     assert_nothing_holds(KEY, repo, result)
 
 
@@ -83,9 +82,8 @@ def test_a_server_that_repeats_the_key(
     monkeypatch.setenv("OPENAI_API_KEY", key)
     # Far enough into the message that the key is cut where the text is.
     message = f"Authorization: Bearer {key} and {quote(key, safe='')} {'x' * 205} {key}"
-    endpoint.answer = lambda call: Reply(
-        status=status, message=message, headers={"Location": f"http://gateway/?key={quote(key, safe='')}"}
-    )
+    elsewhere = {"Location": f"http://gateway/?key={quote(key, safe='')}"}
+    endpoint.answer = lambda call: Reply(status=status, message=message, headers=elsewhere)
     monkeypatch.setattr("pytest_personalens.models.retry.FIRST_WAIT", 0.01)
     result = repo.inline(*RUN, "--personalens-judge-model=openai:small", "--personalens-gate=valid >= 0")
     assert "not scored: 1, the judge" in str(result.stdout)
@@ -97,9 +95,9 @@ def test_a_provider_that_repeats_credentials_of_a_file(
 ) -> None:
     token = "FwoGZXIvYXdzEJr-session-token"
     file = repo.path.parent / "credentials"
-    file.write_text(
-        f"[default]\naws_access_key_id = AKIA0123456789ABCDEF\naws_secret_access_key = wJalrXUtnFEMI\naws_session_token = {token}\n"
-    )
+    names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
+    values = zip(names, ("AKIA0123456789ABCDEF", "wJalrXUtnFEMI", token), strict=True)
+    file.write_text("\n".join(["[default]", *(f"{name} = {value}" for name, value in values)]) + "\n")
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
@@ -111,21 +109,25 @@ def test_a_provider_that_repeats_credentials_of_a_file(
     assert_nothing_holds(token, repo, result)
 
 
-def test_an_assistant_whose_error_holds_a_secret(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("padding", [0, 285], ids=["whole", "cut"])
+def test_an_assistant_whose_error_holds_a_secret(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch, padding: int
+) -> None:
     monkeypatch.setenv("TICKETS_DB_PASSWORD", "correct-horse-battery")
     repo.write(
-        conftest="""
+        conftest=f"""
             import os, pytest
 
             @pytest.fixture
             def personalens_assistant():
                 def bot(messages):
-                    raise ConnectionError("cannot log in: " + os.environ["TICKETS_DB_PASSWORD"])
+                    raise ConnectionError("cannot log in: " + {padding} * "x" + os.environ["TICKETS_DB_PASSWORD"] + 500 * "y")
                 return bot
         """
     )
     result = repo.run(*RUN)
     result.stdout.fnmatch_lines(["*the assistant raised ConnectionError: cannot log in: *"])
+    assert "correct-h" not in str(result.stdout), "it is not cut in two"
     assert_nothing_holds("correct-horse-battery", repo, result)
 
 
@@ -138,9 +140,8 @@ def test_a_password_in_an_address_is_refused_without_it(
     if where == "environment":
         monkeypatch.setenv("OPENAI_BASE_URL", address)
     elif where == "configuration":
-        (repo.path / "pytest.ini").write_text(
-            f"[pytest]\npersonalens_model_parameters = base_url = {address}\n"
-        )
+        ini = f"[pytest]\npersonalens_model_parameters = base_url = {address}\n"
+        (repo.path / "pytest.ini").write_text(ini)
     else:
         spec += f"?base_url={quote(address, safe='') if where == 'escaped' else address}"
     result = repo.run("--personalens-sample=1", "--personalens-record=live", "--personalens-user-model", spec)
@@ -151,18 +152,26 @@ def test_a_password_in_an_address_is_refused_without_it(
     assert not endpoint.calls
 
 
+#: A provider of users by specs that begin with acme.
+ACME = """
+    from pytest_personalens import UserTurn
+
+    class User:
+        identity, paid = "acme", False
+
+        def turn(self, scenario, transcript):
+            return UserTurn("bye" if transcript else "hello", done=bool(transcript))
+
+    def pytest_personalens_user_agent(spec):
+        return User() if spec.startswith("acme:") else None
+"""
+
+
 def test_a_spec_of_a_plugin_that_holds_a_secret(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACME_API_KEY", "acme-0123456789")
-    (repo.path / "conftest.py").write_text(
-        (repo.path / "conftest.py").read_text()
-        + "\nfrom pytest_personalens import UserTurn\n"
-        + "class User:\n    identity, paid = 'acme', False\n"
-        + "    def turn(self, scenario, transcript):\n        return UserTurn('bye' if transcript else 'hello', done=bool(transcript))\n"
-        + "def pytest_personalens_user_agent(spec):\n    return User() if spec.startswith('acme:') else None\n"
-    )
-    result = repo.run(
-        *RUN, "--personalens-user-model=acme:x?key=acme-0123456789", "-opersonalens_threshold=p>=4"
-    )
+    repo.write(conftest=BOT + ACME)
+    user = "--personalens-user-model=acme:x?key=acme-0123456789"
+    result = repo.run(*RUN, user, "-opersonalens_threshold=p>=4")
     result.stdout.fnmatch_lines(["personalens: *user acme:x?key=****", "again: *acme:x?key=****"])
     assert_nothing_holds("acme-0123456789", repo, result)
 
@@ -232,20 +241,11 @@ def test_a_short_key_is_for_private_hosts(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
     monkeypatch.setenv("OPENAI_BASE_URL", host)
-    result = repo.run(
-        "--personalens-sample=1",
-        "--personalens-user-model=openai:x",
-        "--personalens-record=live",
-        "--collect-only",
-    )
-    assert result.ret == 0
+    run = ("--personalens-sample=1", "--personalens-user-model=openai:x", "--personalens-record=live")
+    assert repo.run(*run, "--collect-only").ret == 0
     if refused:
-        assert_usage_error(
-            repo.run(
-                "--personalens-sample=1", "--personalens-user-model=openai:x", "--personalens-record=live"
-            ),
-            f"ERROR: openai:x: OPENAI_API_KEY has {len(key)} characters: *",
-        )
+        short = f"ERROR: openai:x: OPENAI_API_KEY has {len(key)} characters: *"
+        assert_usage_error(repo.run(*run), short)
 
 
 def test_a_variable_that_goes_while_they_are_read_breaks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,18 +13,11 @@ from tests.support.scripted_agents import MODELS, PAID, TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample=3", "--personalens-gate=p >= 1")
 WAYS = {
-    "alone": (),
     "workers": ("-n", "2"),
     "side by side": ("-opersonalens_parallel=2",),
     "records": ("--personalens-record=new",),
-    "files": (
-        "--personalens-report=r.json",
-        "--personalens-report=r.html",
-        "--personalens-report=r.md",
-        "--junitxml=j.xml",
-        "-vv",
-    ),
-}
+    "files": ("--personalens-report=r.json", "--personalens-report=r.html", "--personalens-report=r.md", "--junitxml=j.xml", "-vv"),
+}  # fmt: skip
 #: A model's verdict, cut within an escaped emoji.
 MODEL = """
     import pytest
@@ -46,25 +39,19 @@ MODEL = """
 """
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_judge_played_by_a_model(repo: Repository, way: str) -> None:
-    repo.write(
-        conftest=MODEL.replace("from pytest_personalens import", "from pytest_personalens.models import")
-    )
-    result = repo.run(*ARGS, *WAYS[way], "--personalens-judge-model=half:x")
+def test_a_judge_played_by_a_model(repo: Repository) -> None:
+    public = "from pytest_personalens.models import"
+    repo.write(conftest=MODEL.replace("from pytest_personalens import", public))
+    result = repo.run(*ARGS, *WAYS["files"], *WAYS["workers"], "--personalens-judge-model=half:x")
     assert result.ret == 0, str(result.stdout) + str(result.stderr)
-    if way == "files":
-        assert json.loads((repo.path / "r.json").read_text(encoding="utf-8"))["items"]
-        assert all((repo.path / name).stat().st_size for name in ("r.html", "r.md", "j.xml"))
+    assert json.loads((repo.path / "r.json").read_text(encoding="utf-8"))["items"]
+    assert all((repo.path / name).stat().st_size for name in ("r.html", "r.md", "j.xml"))
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_agents_of_ones_own(repo: Repository, way: str) -> None:
-    repo.write(
-        conftest=TOLD.replace('justification="told"', 'justification="told \\udfff"').replace(
-            '"hello"', '"hello \\ud83d"'
-        )
-    )
+    said = TOLD.replace('"hello"', '"hello \\ud83d"').replace('"fine"', '"fine \\udc00"')
+    repo.write(conftest=said.replace('justification="told"', 'justification="told \\udfff"'))
     result = repo.run(*ARGS, *WAYS[way], *TOLD_AGENTS)
     assert result.ret == 0, str(result.stdout) + str(result.stderr)
 
@@ -78,17 +65,13 @@ def test_what_was_bought_with_it_is_replayed(paid: Repository) -> None:
     assert calls(paid) == 0
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_dataset_in_the_official_layout(repo: Repository, official: Path, way: str) -> None:
+def test_a_dataset_in_the_official_layout(repo: Repository, official: Path) -> None:
     user = min((official / "data" / "profile").iterdir())
     repo.write(conftest=TOLD)
     shutil.copytree(user, repo.path / "own" / "profile" / user.name)
     for file in (repo.path / "own" / "profile" / user.name).glob("*.json"):
-        file.write_text(
-            file.read_text(encoding="utf-8")
-            .replace("The user", "\\ud83d The user")
-            .replace("You ", "You \\udc00 "),
-            encoding="utf-8",
-        )
-    result = repo.run(*ARGS, *WAYS[way], "--personalens-data=own", "-opersonalens_threshold=p>=4")
+        text = file.read_text(encoding="utf-8").replace("The user", "\\ud83d The user")
+        file.write_text(text.replace("You ", "You \\udc00 "), encoding="utf-8")
+    own = ("--personalens-data=own", "-opersonalens_threshold=p>=4")
+    result = repo.run(*ARGS, *WAYS["files"], *WAYS["workers"], *own)
     assert result.ret == 0, str(result.stdout) + str(result.stderr)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
@@ -92,16 +92,12 @@ def audited(repo: Repository) -> Repository:
     return repo
 
 
-def faults(results: dict[str, Any]) -> list[dict[str, Any]]:
-    return [fault for item in results["items"] for fault in item["evaluation"]["user_faults"]]
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_fault_is_found_counted_and_shown(audited: Repository, kind: str) -> None:
     reports = [f"--personalens-report=r.{ending}" for ending in ("json", "md", "html")]
     result = audited.inline(*plays(kind), "--personalens-gate=none", *reports)
     results = audited.results("r.json")
-    found = faults(results)
+    found = [fault for item in results["items"] for fault in item["evaluation"]["user_faults"]]
     assert {fault["code"] for fault in found} == {kind}
     number = len(found)
     assert results["user_audit"] == {
@@ -127,10 +123,8 @@ def test_each_fault_is_found_counted_and_shown(audited: Repository, kind: str) -
 def test_a_sentence_said_twice_costs_no_dialogue(audited: Repository) -> None:
     result = audited.inline(*plays("repeated"), "--personalens-gate=none", "--personalens-report=r.json")
     assert audited.results("r.json")["user_audit"]["lost"] == {}
-    result.stdout.fnmatch_lines(
-        ["faults of the user in 4 of 4 dialogues: 4 repeated itself; none was lost to*", "  *user"],
-        consecutive=True,
-    )
+    twice = "faults of the user in 4 of 4 dialogues: 4 repeated itself; none was lost to*"
+    result.stdout.fnmatch_lines([twice, "  *user"], consecutive=True)
 
 
 def test_a_good_user_has_no_fault_though_every_task_failed(audited: Repository) -> None:
@@ -153,21 +147,6 @@ def test_a_failing_item_shows_the_fault_at_its_turn_and_a_gate_fails(audited: Re
     shown.stdout.fnmatch_lines(["*user * That's all, thank you.", "*user fault ends the dialogue although*"])
 
 
-@pytest.mark.parametrize(
-    ("gate", "problem"),
-    [
-        ("user_faults >= 0.05", "*user_faults is better low: write user_faults <= 0.05*"),
-        ("user_faults <= 5", "*user_faults lies from 0 to 1; did you mean 5%?*"),
-        ("drop(user_faults) <= 0.1", "*name what must not drop: drop(METRIC) <= VALUE*"),
-        ("user_faults <= 0.06", "*unknown metric 'user_faults'*"),
-    ],
-)
-def test_a_gate_that_cannot_be(audited: Repository, gate: str, problem: str) -> None:
-    no_users = ("--personalens-suite=personaconv", "--personalens-sample=2")
-    run = no_users if problem.startswith("*unknown") else plays("well")
-    audited.inline(*run, "--personalens-gate", gate).stderr.fnmatch_lines([problem])
-
-
 @pytest.mark.slow
 def test_shards_and_workers_find_the_same(audited: Repository) -> None:
     run = (*plays("ended-early"), "--personalens-gate=none")
@@ -179,21 +158,27 @@ def test_shards_and_workers_find_the_same(audited: Repository) -> None:
     assert audits[0]["lost"] == {"ended-early": 4}
 
 
-def test_a_model_as_the_user_is_audited_also_in_a_replay(repo: Repository, endpoint: Endpoint) -> None:
-    def user(call: Call) -> Reply:
-        if call.model == "user":
-            return Reply(
-                "That's all, thanks. TERMINATE" if "Which one" in call.prompt else "A flight, please."
-            )
-        if call.model == "bot":
-            return Reply("There are two flights. Which one shall I book?")
-        return answer(call)
+#: A run with a model in each role.
+BY_MODEL = (*ARGS[:-1], "--personalens-user-model=openai:user", *BOT, "--personalens-gate=none")
 
-    endpoint.answer = user
-    run = (*ARGS[:-1], "--personalens-user-model=openai:user", *BOT, "--personalens-gate=none")
+
+def speaking(asked: str, mark: str, last: str) -> Callable[[Call], Reply]:
+    """A bot that says one thing, and a user who ends with `last` when a prompt holds a mark."""
+
+    def reply(call: Call) -> Reply:
+        if call.model == "user":
+            return Reply(f"{last} TERMINATE" if mark in call.prompt else "A flight, please.")
+        return Reply(asked) if call.model == "bot" else answer(call)
+
+    return reply
+
+
+def test_a_model_as_the_user_is_audited_also_in_a_replay(repo: Repository, endpoint: Endpoint) -> None:
+    asked = "There are two flights. Which one shall I book?"
+    endpoint.answer = speaking(asked, "Which one", "That's all, thanks.")
     audits = []
     for mode in ("new", "none"):
-        repo.inline(*run, f"--personalens-record={mode}", "--personalens-report=r.json")
+        repo.inline(*BY_MODEL, f"--personalens-record={mode}", "--personalens-report=r.json")
         audits.append(repo.results("r.json")["user_audit"])
     assert audits[0] == audits[1]
     assert audits[0]["faults"]["ended-early"] >= 3
@@ -205,16 +190,9 @@ def test_a_model_as_the_user_is_audited_also_in_a_replay(repo: Repository, endpo
 def test_a_turn_out_of_the_role_counts_once(
     repo: Repository, endpoint: Endpoint, protocol: str, cause: str, audited: int
 ) -> None:
-    def user(call: Call) -> Reply:
-        if call.model == "user":
-            return Reply("How can I help you? TERMINATE" if "Booked" in call.prompt else "A flight, please.")
-        return Reply("Booked.") if call.model == "bot" else answer(call)
-
-    endpoint.answer = user
-    run = (*ARGS[:-1], "--personalens-user-model=openai:user", *BOT, "--personalens-record=live")
-    repo.inline(
-        *run, f"-opersonalens_protocol={protocol}", "--personalens-gate=none", "--personalens-report=r.json"
-    )
+    endpoint.answer = speaking("Booked.", "Booked", "How can I help you?")
+    live = ("--personalens-record=live", f"-opersonalens_protocol={protocol}", "--personalens-report=r.json")
+    repo.inline(*BY_MODEL, *live)
     results = repo.results("r.json")
     assert {item["evaluation"]["cause"] for item in results["items"]} == {cause}
     audit = results["user_audit"]

@@ -61,34 +61,39 @@ def test_intrusions_are_counted_by_kind_gated_compared_and_shown_on_the_page(rep
     repo.write(conftest=ONE_REPLY.replace("QX77.", "QX77. I kept your religion in mind."), test_bot=TEST)
     save = ("--personalens-report", "page.html", "--personalens-save-baseline", "b.json")
     result = repo.run(*SAMPLE, *save, "--personalens-gate", "intrusions <= 0.02, valid >= 0")
-    gate = (
-        "gate intrusions: FAILED, share of dialogues that say what the task does not need 1.00 *: religion 4"
-    )
+    share = "share of dialogues that say what the task does not need 1.00 *: religion 4"
     note = "intrusions: 4 of 4 dialogues say of the user what the task does not need: religion 4"
-    result.stdout.fnmatch_lines_random([f"*{note}", f"*{gate}"])
+    result.stdout.fnmatch_lines_random([f"*{note}", f"*gate intrusions: FAILED, {share}"])
     results = repo.results("r.json")
-    assert all(
-        item["evaluation"]["verdicts"][-1]["reasons"][0]["code"] == "religion" for item in results["items"]
-    )
-    assert "brings up the user&#x27;s religion" in (repo.path / "page.html").read_text().replace(
-        "&#39;", "&#x27;"
-    )
+    last = (item["evaluation"]["verdicts"][-1] for item in results["items"])
+    assert all(verdict["reasons"][0]["code"] == "religion" for verdict in last)
+    page = (repo.path / "page.html").read_text().replace("&#39;", "&#x27;")
+    assert "brings up the user&#x27;s religion" in page
     result = repo.run(*SAMPLE, "--personalens-baseline", "b.json", "-o", "personalens_margin=intrusions=0.1")
     result.stdout.fnmatch_lines(["*Intrusions 1.00 -> 1.00*"])
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("option", "told"),
     [
-        (("--personalens-dimensions", "tc,nat-assistant"), "--personalens-dimensions nat-assistant: naturalness of the"),
-        (("--personalens-gate", "coh-user >= 3"), "--personalens-gate: coh-user: coherence of the user is read by"),
+        ("--personalens-dimensions=tc,nat-assistant", "--personalens-dimensions nat-assistant: naturalness of the*models only; name one with --personalens-judge-model"),
+        ("--personalens-gate=coh-user >= 3", "--personalens-gate: coh-user: coherence of the user is read by*models only; name one with --personalens-judge-model"),
+        ("--personalens-gate=gap(p) <= 0.5", "gap(p): there are no groups to compare; add -o personalens_slice*"),
+        ("--personalens-gate=gap >= 0.5", "name what must not differ between groups of users*"),
+        ("--personalens-gate=gap(p) <= 9", "gap(p) lies above 0, up to 3*"),
+        ("-opersonalens_slice=agee", "personalens_slice: unknown demographic 'agee' (did you mean age?)*"),
+        ("--personalens-gate=user_faults >= 0.05", "user_faults is better low: write user_faults <= 0.05*"),
+        ("--personalens-gate=user_faults <= 5", "user_faults lies from 0 to 1; did you mean 5%?*"),
+        ("--personalens-gate=drop(user_faults) <= 0.1", "name what must not drop: drop(METRIC) <= VALUE*"),
+        ("--personalens-suite=personaconv --personalens-gate=user_faults <= 0.06", "unknown metric 'user_faults'*"),
     ],
 )  # fmt: skip
-def test_what_only_models_read_is_refused_at_the_start(
-    repo: Repository, options: tuple[str, str], told: str
+def test_what_cannot_be_read_or_compared_is_refused_at_the_start(
+    repo: Repository, option: str, told: str
 ) -> None:
-    told = f"*{told}*models only; name one with --personalens-judge-model"
-    assert_usage_error(repo.run("--personalens-sample", "1", *options), told)
+    options = option.split(" ", 1) if option.startswith("--personalens-suite") else [option]
+    result = assert_usage_error(repo.inline("--personalens-sample=1", *options), f"*{told}")
+    assert sum(map(bool, result.errlines)) == 1
 
 
 def test_all_with_the_embedded_judge_is_what_it_has(repo: Repository) -> None:
@@ -102,12 +107,11 @@ def test_all_with_the_embedded_judge_is_what_it_has(repo: Repository) -> None:
 def test_a_judge_of_ones_own_reads_facts_only_if_asked_and_for_nothing(repo: Repository) -> None:
     repo.write(conftest=TOLD, test_bot=TEST)
     repo.run(*SAMPLE, *TOLD_AGENTS)
-    results = repo.results("r.json")
-    assert set(results["overall"]["figures"]) == {TC.value, P.value}
+    assert set(repo.results("r.json")["overall"]["figures"]) == {TC.value, P.value}
     repo.run(*SAMPLE, *TOLD_AGENTS, "--personalens-dimensions", "tc,facts")
     results = repo.results("r.json")
-    assert results["overall"]["figures"]["facts"]["value"] == 0
-    assert results["overall"]["figures"][TC.value]["value"] == 1
+    means = {name: figure["value"] for name, figure in results["overall"]["figures"].items()}
+    assert means == {TC.value: 1, FACTS.value: 0}
     assert results["items"][0]["evaluation"]["judge"] == "judge 1"
 
 
@@ -119,9 +123,11 @@ def test_without_facts_the_item_is_scored_on_p_and_a_gate_on_tcr_is_refused(repo
     for gate in ("tcr >= 0.5", "Train: tcr >= 0.5"):
         told = f"*--personalens-gate: {gate.partition(' >')[0]}: {NEEDS_FACTS}; no scenario of the draw has facts*"
         assert_usage_error(repo.run(*own, "--personalens-gate", gate), told)
-    assert_usage_error(
-        repo.run(*own, "--personalens-gate", "facts >= 0.5"), "*facts: no part of the task has a fact*"
-    )
+    no_facts = "*facts: no part of the task has a fact*"
+    assert_usage_error(repo.run(*own, "--personalens-gate", "facts >= 0.5"), no_facts)
+    skipped = repo.run(*own, "--personalens-dimensions", "tc", "-rs")
+    skipped.assert_outcomes(skipped=4)
+    skipped.stdout.fnmatch_lines([f"*not judged: {NEEDS_FACTS}*"])
     result = repo.run(*own)
     result.stdout.fnmatch_lines([f"*{NEEDS_FACTS}: not judged in 4 of 4 scenarios*"])
     results = repo.results("r.json")
@@ -130,17 +136,6 @@ def test_without_facts_the_item_is_scored_on_p_and_a_gate_on_tcr_is_refused(repo
     for item in results["items"]:
         assert item["evaluation"]["not_judged"][TC.value] == NEEDS_FACTS
         assert TC.value not in [s.split()[0] for s in item["shortfalls"]]
-
-
-def test_a_test_that_wants_nothing_but_what_is_not_judged_is_skipped(repo: Repository) -> None:
-    write_data(repo.path / "official")
-    repo.write(conftest=TOLD, test_bot=TEST)
-    result = repo.run(
-        "--personalens-sample", "2", "--personalens-data", "official", "--personalens-user-model", "told",
-        "--personalens-dimensions", "tc", "-rs",
-    )  # fmt: skip
-    result.assert_outcomes(skipped=2)
-    result.stdout.fnmatch_lines([f"*not judged: {NEEDS_FACTS}*"])
 
 
 def test_what_is_not_judged_is_no_fault_and_replayed(scenario: Scenario) -> None:
@@ -160,17 +155,14 @@ def test_what_is_not_judged_is_no_fault_and_replayed(scenario: Scenario) -> None
         JudgeOnTape(ByRules(), replay).verdict(scenario, evaluation.dialogue, TC)
     assert not replay.bought
 
-
-def test_a_fault_beside_what_is_not_judged_stays_a_fault(scenario: Scenario) -> None:
     class Fails(ByRules):
         def verdict(self, scenario: Scenario, dialogue: object, dimension: Dimension) -> Verdict:
             if dimension == P:
                 raise JudgeFault("not today")
             return super().verdict(scenario, dialogue, dimension)
 
-    user = ScriptedUser(UserTurn("A ticket."), UserTurn("Bye.", done=True))
-    evaluation = evaluate(scenario, lambda messages: "Fine.", user, Fails())
-    assert (evaluation.cause, evaluation.detail) == ("judge", "p: not today")
+    failed = evaluate(scenario, lambda messages: "Fine.", user, Fails())
+    assert (failed.cause, failed.detail) == ("judge", "p: not today"), "a fault beside it stays a fault"
 
 
 @pytest.mark.parametrize("last", ["Leave it, I'll manage.", ""])

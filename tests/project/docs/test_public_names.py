@@ -41,6 +41,12 @@ def test_docs_and_the_example_import_from_the_top_only(page: Path) -> None:
         assert set(re.split(r", *", names)) <= set(pytest_personalens.__all__)
 
 
+def test_every_page_is_in_the_list_of_pages() -> None:
+    listed = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    pages = (page.relative_to(ROOT / "docs").as_posix() for page in PAGES if "docs" in page.parts)
+    assert [page for page in pages if f"]({page})" not in listed] == ["README.md"]
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_help_of_a_command_fits_a_screen(empty_repo: Repository, command: str) -> None:
     result = empty_repo.command(command, "--help")

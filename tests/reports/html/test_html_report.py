@@ -19,9 +19,8 @@ import pytest
 from pytest_personalens.reports.html.page import html_page, write_html
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.results.values.figures import Gate
-from pytest_personalens.results.values.results import Results, write_json
-from tests.support.browser import Page, axe_source
-from tests.support.processes.commands import report as main
+from pytest_personalens.results.values.results import Results
+from tests.support.browser import Page, address, axe_source
 from tests.support.results.rich_results import HOSTILE, rich_results
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -65,58 +64,35 @@ def file(everything: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_equal_results_give_equal_pages() -> None:
-    code = "import hashlib; from tests.support.results.rich_results import *; from pytest_personalens.reports.html.page import html_page; "
-    code += "print(hashlib.sha256(''.join(html_page(rich_results(30, trials=2, controls=('none',), compared=True))).encode()).hexdigest())"
-    digests = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            cwd=ROOT,
-            env={"PYTHONHASHSEED": seed},
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(digests) == 1
+    results = "rich_results(30, trials=2, controls=('none',), compared=True)"
+    code = f"""if True:
+        import hashlib
+        from pytest_personalens.reports.html.page import html_page
+        from tests.support.results.rich_results import rich_results
+        print(hashlib.sha256(''.join(html_page({results})).encode()).hexdigest())"""
+    command = [sys.executable, "-c", code]
+    environments = ({"PYTHONHASHSEED": seed} for seed in "12")
+    first, second = (subprocess.check_output(command, cwd=ROOT, env=one) for one in environments)
+    assert first == second
 
 
-@pytest.mark.slow
-def test_the_page_asks_nobody_for_anything(file: Path) -> None:
+_ASKS = ["src", "srcset", "action", "data", "poster", "style", "background", "formaction", "xlink:href"]
+
+
+def test_the_page_asks_nobody_and_allows_only_its_own_style_and_script(file: Path) -> None:
     elements = Elements(file.read_text(encoding="utf-8"))
     for tag, attributes in elements.tags:
-        assert tag not in ("link", "img", "iframe", "object", "embed", "audio", "video", "base", "image"), tag
-        for name in (
-            "src",
-            "srcset",
-            "action",
-            "data",
-            "poster",
-            "style",
-            "background",
-            "formaction",
-            "xlink:href",
-        ):
-            assert name not in attributes, (tag, attributes)
-        assert not any(name.startswith("on") for name in attributes), (tag, attributes)
+        assert tag not in ["link", "img", "iframe", "object", "embed", "audio", "video", "base", "image"], tag
+        assert not any(name in _ASKS or name.startswith("on") for name in attributes), (tag, attributes)
         assert (attributes.get("href") or "#").startswith("#"), (tag, attributes)
-    style = "".join(text for tag, text in elements.raw if tag == "style")
-    assert "url(" not in style
-    assert "@import" not in style
     ids = [a["id"] for _, a in elements.tags if "id" in a]
     assert len(ids) == len(set(ids))
-
-
-def test_only_our_own_style_and_script_are_allowed(file: Path) -> None:
-    elements = Elements(file.read_text(encoding="utf-8"))
-    policy = next(
-        a["content"] or ""
-        for t, a in elements.tags
-        if t == "meta" and a.get("http-equiv") == "Content-Security-Policy"
-    )
+    style, data, _, script = (text for _, text in elements.raw)
+    assert "url(" not in style
+    assert "@import" not in style
+    policy = next(a["content"] or "" for t, a in elements.tags if t == "meta" and "http-equiv" in a)
     assert policy.startswith("default-src 'none';")
     assert "unsafe" not in policy
-    style, data, _, script = (text for _, text in elements.raw)
     for text in (style, script):
         assert base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() in policy
     assert json.loads(data)["items"]
@@ -161,44 +137,17 @@ def test_hostile_names_are_written_out() -> None:
     assert [t for t, _ in Elements(page).tags].count("script") == 3
 
 
-def beside(now: Results, then: Results, folder: Path) -> str:
-    """The page of a run beside one with another context, as the command makes it."""
-    other = then.model_copy(update={"settings": {**then.settings, "context": "none"}, "gates": ()})
-    write_json(now.model_copy(update={"gates": ()}), folder / "now.json")
-    write_json(other, folder / "then.json")
-    page = folder / "page.html"
-    assert main([str(folder / "now.json"), str(folder / "then.json"), "--report", str(page)]) == 0
-    return page.read_text(encoding="utf-8")
-
-
-def test_earlier_results_stand_beside_and_nothing_is_claimed(tmp_path: Path) -> None:
-    page = beside(rich_results(30, seed="now"), rich_results(26, seed="then"), tmp_path)
-    text = page.partition('<section id="changes"')[2].partition("</section>")[0]
-    assert "The changes are not tested: they may be chance." in text
-    assert "significant" not in text
-    assert re.search(r"\d+ not run then", text)
-    assert "context was" in text
-    same = beside(rich_results(30), rich_results(30), tmp_path)
-    assert "scores changed" not in same
-
-
-def link(results: Results, number: int) -> str:
-    return "#item=" + results.items[number].nodeid.replace("[", "%5B").replace("]", "%5D")
-
-
 @pytest.mark.slow
 def test_nothing_hostile_acts_and_nobody_is_asked(page: Page, file: Path, everything: Results) -> None:
     page.open(file)
     for number in range(0, len(everything.items), 7):
-        page.go(link(everything, number))
-        page.js(
-            "document.querySelectorAll('details').forEach((d) => { d.open = true; }); document.querySelectorAll('.more').forEach((b) => b.click())"
-        )
+        page.go(address(everything.items[number].nodeid))
+        page.unfold()
+        page.js("document.querySelectorAll('.more').forEach((b) => b.click())")
     page.go("")
     page.keys("/", "pwned")
-    assert page.js(
-        "return window.pwned === undefined && !document.querySelector('img, iframe, body svg script, #dialogue svg')"
-    )
+    made = "document.querySelector('img, iframe, body svg script, #dialogue svg')"
+    assert page.js(f"return window.pwned === undefined && !{made}")
     assert page.console() == []
     assert page.requests() == {file.as_uri()}
 
@@ -206,25 +155,20 @@ def test_nothing_hostile_acts_and_nobody_is_asked(page: Page, file: Path, everyt
 @pytest.mark.slow
 def test_search_and_filters(page: Page, file: Path) -> None:
     page.open(file)
-    assert page.text("#count") == "80 of 160 dialogues in 40 rows"
+    every = "80 of 160 dialogues in 40 rows"
+    assert page.text("#count") == every
     page.keys("/", "user3 BELOW")
     assert page.focus() == "q"
     assert page.texts("#rows tbody tr") == []
     assert page.text("#none").startswith("No dialogue fits this search and these filters.")
     page.click("#clear")
-    assert (page.text("#count"), page.focus(), page.text("#none")) == (
-        "80 of 160 dialogues in 40 rows",
-        "q",
-        "",
-    )
-    page.keys("user3 BELOW")
-    page.keys(*["\ue003"] * 6)
+    assert (page.text("#count"), page.focus(), page.text("#none")) == (every, "q", "")
+    page.keys("user3 BELOW", *["\ue003"] * 6)
     assert {t.split("user")[1][0] for t in page.texts("#rows tbody th > a")} == {"3"}
     page.keys("\ue00c")
-    assert page.text("#count") == "80 of 160 dialogues in 40 rows"
-    page.js(
-        "const s = document.querySelector('[name=control]'); s.value = 'none'; s.dispatchEvent(new Event('change'))"
-    )
+    assert page.text("#count") == every
+    chosen = "s.value = 'none'; s.dispatchEvent(new Event('change'))"
+    page.js(f"const s = document.querySelector('[name=control]'); {chosen}")
     assert page.text("#count") == "40 of 160 dialogues"
     assert page.js("return location.hash") == "#control=none"
     page.go("#status=uncounted&control=all")
@@ -256,13 +200,9 @@ def test_a_transcript_by_keyboard(page: Page, file: Path) -> None:
 
 
 def test_a_link_opens_its_transcript_with_its_evidence(page: Page, file: Path, everything: Results) -> None:
-    number = next(
-        n
-        for n, i in enumerate(everything.items)
-        if not i.control and any(v.evidence for v in i.evaluation.verdicts)
-    )
-    item = everything.items[number]
-    page.open(file, link(everything, number))
+    noted = (i for i in everything.items if not i.control and any(v.evidence for v in i.evaluation.verdicts))
+    item = next(noted)
+    page.open(file, address(item.nodeid))
     assert page.text("#dialogue h1").startswith(item.evaluation.scenario)
     assert len(page.texts(".chat > li")) == len(item.evaluation.dialogue.messages)
     for verdict in item.evaluation.verdicts:
@@ -299,16 +239,11 @@ def test_tabs_count_what_stands_behind_them(page: Page, tmp_path: Path) -> None:
     write_html(results, tmp_path / "r.html")
     page.open(tmp_path / "r.html")
     tabs = page.js("return [...document.querySelectorAll('#tabs button')].map((b) => b.dataset.status)")
-    counts = Counter(i.status for i in results.items)
-    mixed = {i.key for i in results.items if i.status == "passed"} & {
-        i.key for i in results.items if i.status == "low"
-    }
+    keys = {status: {i.key for i in results.items if i.status == status} for status in ("passed", "low")}
+    expected = {str(status): count for status, count in Counter(i.status for i in results.items).items()}
+    expected["failed"] = sum(i.failed for i in results.items)
+    expected["flaky"] = 2 * len(keys["passed"] & keys["low"])
     assert tabs == ["", "low", "passed", "uncounted", "failed", "flaky"]
-    expected: dict[str, int] = {
-        **{str(k): v for k, v in counts.items()},
-        "failed": sum(i.failed for i in results.items),
-        "flaky": 2 * len(mixed),
-    }
     for tab in tabs[1:]:
         page.click(f"#tabs [data-status={tab}]")
         assert page.text("#count").startswith(f"{expected[tab]} of 80 dialogues"), tab
@@ -316,35 +251,30 @@ def test_tabs_count_what_stands_behind_them(page: Page, tmp_path: Path) -> None:
         assert page.js("return location.hash") == f"#status={tab}"
 
 
-def test_an_address_of_another_report_says_so(page: Page, file: Path) -> None:
+def test_flips_lead_to_their_transcripts_and_a_strange_address_says_so(page: Page, file: Path) -> None:
+    page.open(file)
+    page.unfold()
+    name = page.text(".flips a")
+    page.click(".flips a")
+    assert page.text("#dialogue h1").startswith(name)
+    assert "before," in page.text(".readings")
     page.open(file, "#item=test_x.py::test_gone")
     assert page.text("#missing") == "The dialogue that this address names is not in this report."
     assert page.text("h1").endswith("Failed")
 
 
 @pytest.mark.slow
-def test_flips_lead_to_their_transcripts(page: Page, file: Path, everything: Results) -> None:
-    assert everything.comparison is not None
-    page.open(file)
-    page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
-    name = page.text(".flips a")
-    page.click(".flips a")
-    assert page.text("#dialogue h1").startswith(name)
-    assert "before," in page.text(".readings")
-
-
-@pytest.mark.slow
 def test_long_and_unseen_text(page: Page, tmp_path: Path) -> None:
     results = rich_results(12, hostile=True)
     write_html(results, tmp_path / "r.html")
-    ids = {i.evaluation.user: n for n, i in enumerate(results.items)}
-    page.open(tmp_path / "r.html", link(results, ids["user0"]))
-    words = results.items[ids["user0"]].evaluation.dialogue.messages[1].content
+    of = {i.evaluation.user: i for i in results.items}
+    page.open(tmp_path / "r.html", address(of["user0"].nodeid))
+    words = of["user0"].evaluation.dialogue.messages[1].content
     assert len(words) > 99_000
     assert page.text(".more") == f"Show all {len(words):,} characters"
     page.click(".more")
     assert page.texts("#turn-1 .bubble") == [words]
-    page.open(tmp_path / "r.html", link(results, ids["user3"]))
+    page.open(tmp_path / "r.html", address(of["user3"].nodeid))
     assert {"U+202E", "U+200B", "U+0000", "U+001B"} <= set(page.texts("#turn-0 .hidden-char"))
     assert page.js("return document.documentElement.scrollWidth <= innerWidth")
 
@@ -366,10 +296,9 @@ def test_axe_finds_no_serious_fault_and_a_finger_every_link(
     page: Page, file: Path, everything: Results, width: int, dark: bool, opened: bool
 ) -> None:
     axe = axe_source()
-    earlier = (item.earlier for item in everything.items)
-    parted = next(n for n, before in enumerate(earlier) if before is not None and before.messages)
-    page.open(file, link(everything, parted) if opened else "", width=width, dark=dark)
-    page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    parted = next(i for i in everything.items if i.earlier is not None and i.earlier.messages)
+    page.open(file, address(parted.nodeid) if opened else "", width=width, dark=dark)
+    page.unfold()
     assert page.faults(axe) == []
     assert page.js("return document.documentElement.scrollWidth <= innerWidth")
     assert page.js(SMALL) == []
@@ -388,11 +317,10 @@ def test_a_phone_shows_verdicts_before_the_chat_and_whole_reasons(
     page.open(file, width=390)
     assert page.js("return document.querySelector('#rows .about').getBoundingClientRect().width") > 300
     assert not page.js("return document.getElementById('more-filters').open")
-    page.go(link(everything, 4))
-    tops = page.js(
-        "return ['.top .copy', '.verdicts', '.said', '.profile'].map((css) => document.querySelector(css).getBoundingClientRect().top)"
-    )
-    assert tops == sorted(tops)
+    page.go(address(everything.items[4].nodeid))
+    tops = "['.top .copy', '.verdicts', '.said', '.profile'].map((css) => document.querySelector(css))"
+    shown = page.js(f"return {tops}.map((e) => e.getBoundingClientRect().top)")
+    assert shown == sorted(shown)
     frames = "return [...document.querySelectorAll('.beside')].map((e) => getComputedStyle(e).overflowY)"
     assert set(page.js(frames)) == {"visible"}
 
@@ -416,12 +344,11 @@ def test_what_counts_dialogues_leads_to_just_those(page: Page, tmp_path: Path) -
     assert len(causes) > 1, "one cause alone would be all that is not scored"
     write_html(results, tmp_path / "r.html")
     page.open(tmp_path / "r.html")
-    linked = page.js(
-        "return [...document.querySelectorAll('.reasons a, .notes a')].map((a) => [a.textContent, a.getAttribute('href')])"
-    )
-    assert {f"#cause={cause}" for cause in causes} <= {link for _, link in linked}
-    for told, link in linked:
-        page.go(link)
+    links = "[...document.querySelectorAll('.reasons a, .notes a')]"
+    linked = page.js(f"return {links}.map((a) => [a.textContent, a.getAttribute('href')])")
+    assert {f"#cause={cause}" for cause in causes} <= {href for _, href in linked}
+    for told, href in linked:
+        page.go(href)
         number = next(int(n) for n in re.findall(r"\d+", told))
         assert page.text("#count") == f"{number} of {len(results.items)} dialogues", told
 
@@ -433,11 +360,10 @@ def test_paper_has_the_title_and_nothing_to_click(page: Page, file: Path) -> Non
     assert page.js(seen) == [True, False]
     assert page.text(".bar .name") == "Personalization report"
     assert "open" not in page.text("#reasons h2")
+    folded = "[...document.querySelectorAll('.folded')]"
     page.js("dispatchEvent(new Event('beforeprint'))")
-    assert page.js("return [...document.querySelectorAll('.folded')].every((d) => d.open)"), (
-        "paper has it all"
-    )
+    assert page.js(f"return {folded}.every((d) => d.open)"), "paper has it all"
     assert len(page.texts("#rows tbody tr")) > 10
     page.js("dispatchEvent(new Event('afterprint'))")
-    assert not page.js("return [...document.querySelectorAll('.folded')].some((d) => d.open)")
+    assert not page.js(f"return {folded}.some((d) => d.open)")
     page.chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

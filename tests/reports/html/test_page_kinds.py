@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
+from itertools import product
 from typing import Any
 
 import pytest
 
-from tests.support.browser import Page, axe_source
+from tests.support.browser import Page, address, axe_source
 from tests.support.repository import Repository
 
 RUN = ("--personalens-suite=personaconv", "--personalens-sample=18", "--personalens-kind=sentiment,impact")
@@ -32,58 +32,12 @@ def personalens_assistant(personalens_scenario, personalens_context):
 """
 
 
-FIXED_REPLY = """
-import pytest
-
-@pytest.fixture(scope="session")
-def personalens_assistant():
-    return lambda messages: "7"
-"""
-
-
-class Tables(HTMLParser):
-    """The tables of a page by their captions, each a list of rows of texts."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.found: dict[str, list[list[str]]] = {}
-        self._inside: list[str] = []
-        self._caption = ""
-        self._rows: list[list[str]] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._inside.append(tag)
-        if tag == "table":
-            self._rows, self._caption = [], ""
-        elif tag == "tr":
-            self._rows.append([])
-        elif tag in ("td", "th"):
-            self._rows[-1].append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        while tag in self._inside and self._inside.pop() != tag:
-            pass
-        if tag == "table":
-            self.found[self._caption] = self._rows
-
-    def handle_data(self, data: str) -> None:
-        if "caption" in self._inside:
-            self._caption += data
-        elif "td" in self._inside or "th" in self._inside:
-            self._rows[-1][-1] += data
-
-
 @pytest.fixture
 def threads(empty_repo: Repository) -> Repository:
+    """A run in both settings, with its page."""
     empty_repo.write(conftest=CONFTEST)
+    empty_repo.inline(*RUN, *REPORTS, *BOTH)
     return empty_repo
-
-
-def made(repo: Repository, *more: str) -> tuple[str, dict[str, Any]]:
-    """The page of a run, and its results."""
-    repo.inline(*RUN, *REPORTS, *more)
-    return (repo.path / "report.html").read_text(encoding="utf-8"), repo.results()
 
 
 def answers(results: dict[str, Any], kind: str, control: str = "") -> list[dict[str, Any]]:
@@ -100,9 +54,14 @@ def signed(value: float) -> str:
 
 
 @pytest.mark.slow
-def test_a_kind_has_its_figures_in_every_setting(threads: Repository) -> None:
-    text, results = made(threads, *BOTH)
-    tables = {caption.partition(":")[0]: rows for caption, rows in Tables(text).found.items()}
+def test_a_kind_has_its_figures_in_every_setting(page: Page, threads: Repository) -> None:
+    results = threads.results()
+    page.open(threads.path / "report.html")
+    rows = "[...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent))"
+    caption = "table.caption ? table.caption.textContent.split(':')[0] : ''"
+    tables = dict(
+        page.js(f"return [...document.querySelectorAll('table')].map((table) => [{caption}, {rows}])")
+    )
     table = tables["sentiment"]
     assert table[0][1:] == ["P-Conv", "NP-Conv", "lift"]
     own, control = results["overall"]["figures"], results["arms"][0]
@@ -120,8 +79,7 @@ def test_a_kind_has_its_figures_in_every_setting(threads: Repository) -> None:
 
 @pytest.mark.slow
 def test_an_item_shows_its_request_and_whose_past_it_had(page: Page, threads: Repository) -> None:
-    text, results = made(threads, *BOTH)
-    assert text
+    results = threads.results()
     page.open(threads.path / "report.html")
     read = next(a for a in answers(results, "sentiment") if a["read"])
     rows = page.texts("#rows tbody th .about")
@@ -138,7 +96,7 @@ def test_an_item_shows_its_request_and_whose_past_it_had(page: Page, threads: Re
         item = next(
             i for i in results["items"] if i["arm"] == control and i["evaluation"]["kind"] == "sentiment"
         )
-        page.go("#item=" + item["nodeid"].replace("[", "%5B").replace("]", "%5D").replace("+", "%2B"))
+        page.go(address(item["nodeid"]))
         reply = item["evaluation"]["dialogue"]["messages"][1]["content"]
         truth = item["evaluation"]["answer"]["truth"]
         assert page.texts(".assistant .bubble") == [reply, truth]
@@ -152,7 +110,7 @@ def test_an_item_shows_its_request_and_whose_past_it_had(page: Page, threads: Re
 
 
 def test_items_are_found_by_setting_kind_domain_and_answer(page: Page, threads: Repository) -> None:
-    _, results = made(threads, *BOTH)
+    results = threads.results()
     page.open(threads.path / "report.html")
     names = page.js("return [...document.querySelectorAll('#filters select')].map((s) => s.name)")
     assert {"control", "kind", "domain", "answer"} <= set(names)
@@ -162,18 +120,13 @@ def test_items_are_found_by_setting_kind_domain_and_answer(page: Page, threads: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_axe_finds_no_serious_fault_in_kinds_and_requests(
-    page: Page, threads: Repository, width: int, dark: bool
-) -> None:
+def test_axe_finds_no_serious_fault_in_kinds_and_requests(page: Page, threads: Repository) -> None:
     axe = axe_source()
-    made(threads, *BOTH)
-    for opened in (False, True):
+    for width, dark, opened in product((1280, 390), (False, True), (False, True)):
         page.open(threads.path / "report.html", width=width, dark=dark)
         if opened:
             page.js("document.querySelector('#rows tbody a').click()")
             page.settle()
-        page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
-        assert page.faults(axe) == []
+        page.unfold()
+        assert page.faults(axe) == [], (width, dark, opened)
         assert page.js("return document.documentElement.scrollWidth <= innerWidth")

@@ -11,8 +11,8 @@ import pytest
 
 from pytest_personalens.reports.content.findings import command_line
 from pytest_personalens.reports.html.page import html_page, write_html
-from pytest_personalens.results.values.results import Provenance
-from tests.support.browser import Page
+from pytest_personalens.results.values.results import Provenance, read_results
+from tests.support.browser import Page, address
 from tests.support.repository import Repository
 from tests.support.results.rich_results import HOSTILE, rich_results
 from tests.support.scripted_agents import REASONS, TOLD_AGENTS
@@ -20,7 +20,6 @@ from tests.support.scripted_agents import REASONS, TOLD_AGENTS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
 
@@ -34,10 +33,6 @@ def file(compared: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("reasons") / "report.html"
     write_html(compared, path)
     return path
-
-
-def link(item: Item) -> str:
-    return "#item=" + item.nodeid.replace("[", "%5B").replace("]", "%5D")
 
 
 def codes(results: Results) -> Counter[str]:
@@ -63,29 +58,21 @@ def test_reasons_are_added_up_and_lead_to_their_dialogues(page: Page, file: Path
     assert page.console() == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("width", "hidden"), [(390, False), (1280, True)])
-def test_a_table_that_is_too_wide_says_that_there_is_more(
-    page: Page, file: Path, width: int, hidden: bool
+def test_gates_have_their_values_on_a_phone_and_a_table_that_is_too_wide_says_that_there_is_more(
+    page: Page, file: Path, compared: Results
 ) -> None:
-    page.open(file, width=width)
-    page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
-    page.settle()
     hint = "return document.querySelector('#changes .scroll').nextElementSibling.hidden"
-    assert page.js(hint) is hidden
+    for width, hidden in ((1280, True), (390, False)):
+        page.open(file, width=width)
+        page.unfold()
+        assert page.js(hint) is hidden
     page.js("const f = document.querySelector('#changes .scroll'); f.scrollLeft = f.scrollWidth")
     page.settle()
     assert page.js(hint) is True
-
-
-def test_gates_have_their_values_and_limits_on_a_phone(page: Page, file: Path, compared: Results) -> None:
-    page.open(file, width=390)
     seen = page.text(".gates tbody")
-    for gate in compared.gates:
-        assert gate.value is not None
-        assert f"{gate.value:.2f}".lstrip("-") in seen
-    wide = "return [...document.querySelectorAll('.gates td')].every((c) => c.getBoundingClientRect().right <= innerWidth)"
-    assert page.js(wide)
+    assert all(f"{gate.value:.2f}".lstrip("-") in seen for gate in compared.gates if gate.value is not None)
+    cells = "[...document.querySelectorAll('.gates td')]"
+    assert page.js(f"return {cells}.every((c) => c.getBoundingClientRect().right <= innerWidth)")
 
 
 def test_rows_say_why_and_not_what_was_wanted(page: Page, file: Path, compared: Results) -> None:
@@ -105,11 +92,9 @@ def test_then_and_now_part_where_the_dialogues_do(page: Page, file: Path, compar
     for item in parted[:6]:
         assert item.earlier is not None
         then, now = item.earlier.messages, item.evaluation.dialogue.messages
-        first = next(
-            (n for n, pair in enumerate(zip(then, now, strict=False)) if pair[0] != pair[1]),
-            min(len(then), len(now)),
-        )
-        page.open(file, link(item))
+        pairs = enumerate(zip(then, now, strict=False))
+        first = next((n for n, (old, new) in pairs if old != new), min(len(then), len(now)))
+        page.open(file, address(item.nodeid))
         assert page.texts(".then .bubble") == [m.content for m in then[first:]]
         assert page.texts(".now .bubble") == [m.content for m in now[first:]]
         marked = page.texts(".then .first-difference .bubble")
@@ -147,9 +132,6 @@ def test_trials_share_a_row_and_each_can_be_opened(page: Page, tmp_path: Path) -
     assert len(page.texts("#rows tbody tr")) == 10, "the first rows, until somebody asks for all"
     page.click("#more")
     assert len(page.texts("#rows tbody tr")) == 12
-    by_key: dict[tuple[str, ...], list[Item]] = {}
-    for item in results.items:
-        by_key.setdefault(item.key, []).append(item)
     page.click("[data-sort=scenario]")
     signs = {"passed": "✓", "low": "✕", "uncounted": "\N{EN DASH}"}
     row = page.js(
@@ -157,10 +139,8 @@ def test_trials_share_a_row_and_each_can_be_opened(page: Page, tmp_path: Path) -
         " [...r.querySelectorAll('.trials a')].map((a) => [a.firstChild.textContent, a.getAttribute('href')]),"
         " r.querySelectorAll('td.num')[1].textContent]"
     )
-    items = sorted(
-        next(items for items in by_key.values() if items[0].evaluation.scenario == row[0]),
-        key=lambda item: item.trial,
-    )
+    of_row = [item for item in results.items if item.evaluation.scenario == row[0]]
+    items = sorted(of_row, key=lambda item: item.trial)
     assert [sign for sign, _ in row[1]] == [signs[i.status] for i in items]
     scores = [i.evaluation.personalization or 0 for i in items]
     assert row[2] == f"{sum(scores) / 3:.2f}"
@@ -175,9 +155,8 @@ def test_what_was_tested_is_said_where_it_is_known() -> None:
         pull_request="17", url="https://ci.example/run/3",
     )  # fmt: skip
     results = rich_results(3).model_copy(update={"provenance": provenance})
-    text = re.sub(
-        r"<[^>]+>", "", "".join(html_page(results)).partition('<p class="tested">')[2].partition("</p>")[0]
-    )
+    tested = "".join(html_page(results)).partition('<p class="tested">')[2].partition("</p>")[0]
+    text = re.sub(r"<[^>]+>", "", tested)
     assert text.split() == [
         "shop/bot", "#17", "branch", "memory", "commit", "4f4f4f4f4", "of", "2026-11-22", "run", "in", "CI",
     ]  # fmt: skip
@@ -200,13 +179,14 @@ def test_what_was_tested_is_said_where_it_is_known() -> None:
     ],
     ids=["plain", "gates", "controls", "thresholds", "report only"],
 )  # fmt: skip
-def test_the_command_line_asks_for_the_same_run(told: Repository, options: list[str]) -> None:
+def test_the_command_line_asks_for_the_same_run(repo: Repository, options: list[str]) -> None:
     def results(words: list[str], name: str) -> Results:
-        from pytest_personalens import read_results
+        repo.inline("-q", *words, "--personalens-report", name)
+        return read_results(repo.path / name)
 
-        told.inline("-q", *words, "--personalens-report", name)
-        return read_results(told.path / name)
-
+    repo.write(
+        conftest="import pytest\n\n\n@pytest.fixture\ndef personalens_assistant(personalens_context):\n    return lambda messages: 'I have booked it.'\n"
+    )
     first = results(options, "first.json")
     command = shlex.split(command_line(first.settings, first.of_suite))
     assert command[0] == "pytest"
@@ -218,25 +198,6 @@ def test_the_command_line_asks_for_the_same_run(told: Repository, options: list[
 def test_the_command_of_a_dialogue_switches_gates_off_for_which_one_item_is_too_few() -> None:
     results = rich_results(2)
     gated = {"sample": 30, "gate": [["", "tcr", 0.5, ">=", "", ""]], "baseline": "main.json"}
-    words = shlex.split(command_line(gated, results.of_suite, of_item=True))
-    assert words == [
-        "pytest",
-        "--personalens-sample",
-        "30",
-        "-o",
-        "personalens_gate=",
-        "-o",
-        "personalens_baseline=",
-    ]
+    words = command_line(gated, results.of_suite, of_item=True)
+    assert words == "pytest --personalens-sample 30 -o personalens_gate= -o personalens_baseline="
     assert "-o" not in command_line({"sample": 30}, results.of_suite, of_item=True)
-
-
-@pytest.fixture
-def told(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    for name in ("CI", "GITHUB_ACTIONS"):
-        monkeypatch.delenv(name, raising=False)
-    repository = Repository(pytester)
-    repository.write(
-        conftest="import pytest\n\n\n@pytest.fixture\ndef personalens_assistant(personalens_context):\n    return lambda messages: 'I have booked it.'\n"
-    )
-    return repository

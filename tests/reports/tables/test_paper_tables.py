@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,7 +13,7 @@ from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.reports.tables.runs import paper_rows
 from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.summarize import summarize
-from pytest_personalens.results.values.results import Results, read_results, write_json
+from pytest_personalens.results.values.results import read_results, write_json
 from tests.support.processes.commands import report as main
 from tests.support.repository import ROOT
 from tests.support.results.rich_results import rich_results
@@ -23,10 +22,6 @@ if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
 Cells = dict[str, list[str]]
-
-
-def changed(results: Results, **settings: Any) -> Results:
-    return results.model_copy(update={"settings": {**results.settings, **settings}})
 
 
 @pytest.fixture
@@ -40,21 +35,13 @@ def store(folder: Path, monkeypatch: pytest.MonkeyPatch, *, each: int) -> Path:
     over other scores.
     """
     monkeypatch.chdir(folder)
-    for name, results in _runs(each).items():
-        write_json(results, folder / name)
+    whole = rich_results(45, trials=2, controls=("none", "D", "I", "S", "swapped"), each=each)
+    write_json(whole, folder / "ours.json")
+    write_json(rich_results(40, seed="another", each=each), folder / "theirs.json")
+    plain = rich_results(45, each=each)
+    settings = plain.settings | {"assistant": "module:bot", "assistant_prompt": "vanilla"}
+    write_json(plain.model_copy(update={"settings": settings}), folder / "plain.json")
     return folder
-
-
-@cache
-def _runs(each: int) -> dict[str, Results]:
-    count = 45 if each < 10 else 20
-    whole = rich_results(count, trials=2, controls=("none", "D", "I", "S", "swapped"), each=each)
-    other_prompt = changed(rich_results(count, each=each), assistant="module:bot", assistant_prompt="vanilla")
-    return {
-        "ours.json": whole,
-        "theirs.json": rich_results(min(count, 40), seed="another", each=each),
-        "plain.json": other_prompt,
-    }
 
 
 def printed(capsys: pytest.CaptureFixture[str], *args: str) -> list[Cells]:
@@ -94,11 +81,8 @@ def test_the_reply_to_the_goodbye_is_no_turn_of_figure_5(
     stored: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = json.loads((stored / "theirs.json").read_text(encoding="utf-8"))
-    dialogues = [
-        i["evaluation"]
-        for i in found["items"]
-        if not i["evaluation"]["cause"] and i["evaluation"]["kind"] == "single"
-    ]
+    every = (item["evaluation"] for item in found["items"])
+    dialogues = [one for one in every if not one["cause"] and one["kind"] == "single"]
     assert {d["dialogue"]["end"] for d in dialogues} == {"user"}
     replies = [sum(m["role"] == "assistant" for m in d["dialogue"]["messages"]) for d in dialogues]
     (cells,) = printed(capsys, "theirs.json", "--figure", "5")
@@ -121,54 +105,23 @@ def test_the_figures_of_the_paper_are_those_that_were_taken_from_it() -> None:
         assert ours == ([[row[kind] for kind in (0, 1) for row in rows]] if key == "table_13" else rows), key
 
 
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        (["ours.json", "theirs.json", "plain.json"], "plain.json: a report holds one run against another; for more of them give --table or --figure"),
-        (["ours.json", "--figure", "4", "--kind", "both"], "--kind: expected single, multi or all, not 'both'"),
-        (["ours.json", "--kind", "all"], "--kind: it is of --figure 4 and --figure 5; give one of them too"),
-        (["ours.json", "--table", "3", "--figure", "4"], "--table, --figure: give one of them"),
-        (["ours.json", "--table", "8"], "--table 8: not made of a run's results: personalens check-dataset DATA --table 8"),
-        (["ours.json", "--table", "6"], "--table 6: not made of a run's results: personalens check-dataset DATA --table 6"),
-        (["ours.json", "--table", "5"], "--table 5: not made of a run's results: personalens agreement LABELS.jsonl"),
-        (["ours.json", "--table", "2"], "--table 2: expected 3, 4, 10, 12 or 13;"),
-        (["ours.json", "--figure", "3"], "--figure 3: expected 4 or 5;"),
-        (["ours.json", "theirs.json", "--table", "3", "--report", "x.html"], "--report: x.html would be of a run; tables are written to PATH.md"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_shown_is_refused_in_one_line(
-    stored: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str
-) -> None:
-    assert main(args) == 4
-    told = capsys.readouterr()
-    assert told.err.startswith(f"error: {said}")
-    assert told.err.count("\n") == 1
-
-
 def test_dialogues_read_on_nothing_but_tc_and_p_have_no_figure_5(
     stored: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = read_results(stored / "ours.json")
     kept = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
-    items = [
-        item.model_copy(
-            update={
-                "evaluation": item.evaluation.model_copy(
-                    update={"verdicts": tuple(v for v in item.evaluation.verdicts if v.dimension in kept)}
-                )
-            }
-        )
-        for item in run.items
-    ]
+    items = []
+    for item in run.items:
+        verdicts = tuple(verdict for verdict in item.evaluation.verdicts if verdict.dimension in kept)
+        evaluation = item.evaluation.model_copy(update={"verdicts": verdicts})
+        items.append(item.model_copy(update={"evaluation": evaluation}))
     made = summarize(
         items, settings=run.settings, dataset=run.dataset, requested=run.requested, drawn=run.drawn
     )
     write_json(made, stored / "ours.json")
     assert main(["ours.json", "--figure", "5"]) == 0
-    assert (
-        "Nothing was read turn by turn: run with --personalens-dimensions tc,p,p-turns."
-        in capsys.readouterr().out
-    )
+    nothing = "Nothing was read turn by turn: run with --personalens-dimensions tc,p,p-turns."
+    assert nothing in capsys.readouterr().out
 
 
 def test_holms_adjusted_p_is_what_statsmodels_computes() -> None:

@@ -17,9 +17,9 @@ from pytest_personalens.core.judging.verdict import (
     Verdict,
     Vote,
 )
+from pytest_personalens.core.names import CaseId
 from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.core.scenario import DOMAINS, Scenario, Situation, Task
-from pytest_personalens.core.text.node_ids import CaseId
 from pytest_personalens.results.comparison.baseline import baseline_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline
 from pytest_personalens.results.comparison.pairs import controls_of, trials_of

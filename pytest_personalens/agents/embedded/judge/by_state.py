@@ -13,6 +13,7 @@ from pytest_personalens.agents.embedded.reader.fact_readings import (
     MOST,
     Facts,
     Finding,
+    exact_first,
     is_taste,
     within_limit,
 )
@@ -93,11 +94,9 @@ def things_in(state: State, facts: Facts, turn: int) -> list[Thing]:
             if leaf in mapped or (not mapped and leaf.value is not None and not isinstance(leaf.value, bool)):
                 names = mapped.get(leaf) or tuple(_counted(leaf, facts))
                 line = f"{leaf.keys[-1].replace('_', ' ')}: {text}"
-                by_table, shown = (
-                    _by_table(leaf.value, text, names, facts, unlike),
-                    _in_words(leaf.value, text),
-                )
+                by_table = _by_table(leaf.value, text, names, facts, unlike)
                 of_leaf = by_table if names else facts.findings(line, deed=True)
+                shown = _in_words(leaf.value, text)
                 findings += (StoredFinding(leaf, shown, one.fact, one.said, one.right) for one in of_leaf)
         found.append(Thing(record, tuple(findings), bool(mapped), tuple(unlike), of_record(record, turn)))
     return found
@@ -147,9 +146,7 @@ def _by_table(
             continue
         held = {f.name: _held(f, value, text, reader) for f in facts}
         fitting = [f for f in facts if held[f.name]]
-        # The exact value of one fact says nothing of another that may lie in a range.
-        exact = [f for f in fitting if not any(RANGE in right for right in f.right)]
-        for fact in exact or fitting:
+        for fact in exact_first(fitting):
             yield Finding(fact, " and ".join(held[fact.name]), right=True)
         for fact in () if fitting else facts:
             listed = any(said_in(w, text, fact.kind, {}) for w in fact.wrong)
@@ -161,11 +158,10 @@ def _by_table(
 
 def _held(fact: Fact, value: Any, text: str, reader: Facts) -> list[str]:
     """Return the right values of a fact that a stored value holds."""
-    if fact.kind not in TYPED:
-        return [right for right in fact.right if said_in(right, text, fact.kind, reader.synonyms)]
-    found = _typed(fact.kind, value, text, reader)
-    each = ((right, fact.model_copy(update={"right": (right,)})) for right in fact.right)
-    return [right for right, f in each if any(within_limit(v, fact) or reader.fits(v, f) for v in found)]
+    found = _typed(fact.kind, value, text, reader) if fact.kind in TYPED else []
+    if any(within_limit(one, fact) for one in found):
+        return [*fact.right]
+    return reader.rights(fact, text, found)
 
 
 def _typed(kind: FactKind, value: Any, text: str, reader: Facts) -> list[Value]:

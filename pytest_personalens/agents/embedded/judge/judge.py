@@ -44,14 +44,14 @@ class EmbeddedJudge:
         if not any(m.role == "assistant" for m in dialogue.messages):
             raise JudgeFault("the transcript has no turn of the assistant")
         # A replay needs no reading, and these imports would slow it down.
-        from pytest_personalens.agents.embedded.judge import completion, intrusions, personalization
+        from pytest_personalens.agents.embedded.judge import intrusions, personalization, task_verdicts
 
         if dimension is Dimension.OPENING_LEAK:
             return personalization.opening_leak(scenario, dialogue)
         reads = {
-            Dimension.TASK_COMPLETION: completion.task_completion,
-            Dimension.FACTS: completion.facts,
-            Dimension.UNBACKED: completion.unbacked,
+            Dimension.TASK_COMPLETION: task_verdicts.task_completion,
+            Dimension.FACTS: task_verdicts.facts,
+            Dimension.UNBACKED: task_verdicts.unbacked,
             Dimension.INTRUSIONS: intrusions.verdict,
         }
         verdict = reads.get(dimension, personalization.verdict)(self._reading(scenario, dialogue))

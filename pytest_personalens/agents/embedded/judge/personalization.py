@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded.judge.completion import broken_reasons
 from pytest_personalens.agents.embedded.judge.intrusions import intrusions
+from pytest_personalens.agents.embedded.judge.task_verdicts import broken_reasons
 from pytest_personalens.agents.embedded.reader.fact_readings import is_taste
 from pytest_personalens.agents.embedded.reader.text import content, mentions, plain
 from pytest_personalens.agents.embedded.reader.typed_values import said_in

@@ -6,9 +6,10 @@ import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.agents.embedded.reader.statements import FIRM, TELLS, Statement, pieces
-from pytest_personalens.agents.embedded.reader.text import content, fold, mentions, plain, stem, stems
+from pytest_personalens.agents.embedded.reader.text import content, fold, mentions, plain, stems
 from pytest_personalens.agents.embedded.reader.typed_values import (
     PERSONS,
+    SHORTEST,
     TYPED,
     agrees,
     first_name,
@@ -21,7 +22,7 @@ from pytest_personalens.core.facts import RANGE
 from pytest_personalens.datasets.world.written import ordinal, range_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_personalens.agents.embedded.reader.typed_values import Value
     from pytest_personalens.core.dialogue.message import Message
@@ -32,12 +33,9 @@ if TYPE_CHECKING:
 MOST: Final = re.compile(r"\b(?:most|longest|at most|may cost|may be paid|how much time|budget|limit)\b")
 _OF_ITSELF: Final = re.compile(r"\W*(?:by the way,? )?(?:our|this (?:chat|conversation|service))\b")
 #: Units of length, which counts of people and things do not count.
-_UNITS: Final = frozenset(map(stem, ("night", "day", "week", "month", "hour", "minute", "year")))
-_TICKETS: Final = frozenset(map(stem, ("ticket", "seat")))
-_NO_THINGS: Final = frozenset(
-    map(stem, "table the for of how many on in a an is are at or and to per it".split())  # noqa: SIM905
-)
-_SHORTEST: Final = 3
+_UNITS: Final = frozenset(stems("night day week month hour minute year"))
+_TICKETS: Final = frozenset(stems("ticket seat"))
+_NO_THINGS: Final = frozenset(stems("table the for of how many on in a an is are at or and to per it"))
 
 
 class Finding(NamedTuple):
@@ -119,6 +117,13 @@ class Facts:
         ranges = any(RANGE in right for right in fact.right)
         return not ranges or value.vague or not any(agrees(fact.kind, wrong, value) for wrong in fact.wrong)
 
+    def rights(self, fact: Fact, text: str, found: Iterable[Value]) -> list[str]:
+        """Return the right values of a fact that a text says, whose typed values were `found`."""
+        if fact.kind not in TYPED:
+            return [right for right in fact.right if said_in(right, text, fact.kind, self.synonyms)]
+        each = ((right, fact.model_copy(update={"right": (right,)})) for right in fact.right)
+        return [right for right, only in each if any(self.fits(value, only) for value in found)]
+
     def counts_persons(self, fact: Fact) -> bool:
         """True for a count of persons, or of what each person has one of."""
         return fact.kind == "count" and bool(self._things[fact.name] & PERSONS)
@@ -140,8 +145,7 @@ class Facts:
         for value in found:
             about = self.about(value)
             fitting = [fact for fact in about if self.fits(value, fact)]
-            # The exact value of one fact says nothing of another that may lie in a range.
-            for fact in [f for f in fitting if not any(RANGE in r for r in f.right)] or fitting:
+            for fact in exact_first(fitting):
                 rights.setdefault(fact.name, value.said)
                 yield Finding(fact, rights[fact.name], right=True)
             open_ = fitting or value.thing in ("other", "free") or any(not f.right for f in about)
@@ -166,14 +170,14 @@ class Facts:
                 if way := said_in(right, text, fact.kind, self.synonyms):
                     rights.add(fact.name)
                     said.append(right)
-                    yield Finding(fact, way if way != right else right, right=True)
+                    yield Finding(fact, way, right=True)
         named = " ".join(said)
         folded = plain(text)
         for fact in others:
             if fact.name in rights or fact.name not in self.named:
                 continue
             for wrong in fact.wrong:
-                here = mentions(wrong, text) if len(wrong) > _SHORTEST else says(wrong, text, fact.kind)
+                here = mentions(wrong, text) if len(wrong) > SHORTEST else says(wrong, text, fact.kind)
                 left = fact.kind == "place" and is_start(wrong, folded)
                 if here and not left and not mentions(wrong, named):
                     yield Finding(fact, wrong, right=False)
@@ -182,6 +186,11 @@ class Facts:
                 if first and re.search(rf"\b{re.escape(first)}\b", folded):
                     yield Finding(fact, first, right=False, sure=False)
                     break
+
+
+def exact_first(fitting: Sequence[Fact]) -> Sequence[Fact]:
+    """Return the fitting facts with exact values, or else all: those say nothing of one that lies in a range."""
+    return [fact for fact in fitting if not any(RANGE in right for right in fact.right)] or fitting
 
 
 def within_limit(value: Value, fact: Fact) -> bool:
@@ -250,7 +259,8 @@ def read_statements(
                 continue
             right = [f for f in several if f.right]
             if right and right[0].fact.every:
-                every.setdefault(name, set()).update(_values_said(right[0].fact, facts, statement.text))
+                found_here = values(statement.text, facts.now)
+                every.setdefault(name, set()).update(facts.rights(right[0].fact, statement.text, found_here))
                 if len(every[name]) < len(right[0].fact.right):
                     continue
             old, best = readings[name], (right or several)[0]
@@ -298,10 +308,3 @@ def _is_idle(statement: Statement, found: Sequence[Finding], facts: Facts) -> bo
         return False
     own = statement.words - content(found[0].said)
     return statement.act == "told" and len(own) > 1 and not own & facts.topic
-
-
-def _values_said(fact: Fact, facts: Facts, text: str) -> set[str]:
-    if fact.kind in TYPED:
-        each, said = {r: fact.model_copy(update={"right": (r,)}) for r in fact.right}, values(text, facts.now)
-        return {r for r, only in each.items() if any(facts.fits(v, only) for v in said)}
-    return {r for r in fact.right if said_in(r, text, fact.kind, facts.synonyms)}

@@ -9,10 +9,9 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, plain, stem, stems
-from pytest_personalens.core.facts import RANGE
 from pytest_personalens.datasets.world.dates import MONTHS, WEEKDAYS
 from pytest_personalens.datasets.world.written import UNITS as _UNITS
-from pytest_personalens.datasets.world.written import ordinal
+from pytest_personalens.datasets.world.written import ordinal, range_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -335,7 +334,7 @@ def counts(folded: str) -> Iterator[Value]:
 
 
 #: A shorter value is a size or a letter, and is found as it is written.
-_SHORTEST: Final = 3
+SHORTEST: Final = 3
 _TITLES: Final = frozenset(
     "the your my aunt auntie uncle cousin mrs mr ms dr father mother grandma grandpa don dona".split()  # noqa: SIM905
 )
@@ -346,7 +345,7 @@ _LEAVES: Final = re.compile(r"\b(?:from|via|leav\w*|home|near|live\w*|based)\b[^
 @lru_cache(maxsize=32_768)
 def says(value: str, text: str, kind: FactKind = "text") -> bool:
     """True if a text says a value that is a name or words; a person also by the first name."""
-    if len(value) <= _SHORTEST:
+    if len(value) <= SHORTEST:
         return bool(re.search(rf"(?<![\w'’]){re.escape(value)}(?![\w'’])", text))
     if mentions(value, text):
         return True
@@ -445,8 +444,8 @@ def agrees(fact_kind: FactKind, written: str, value: Value) -> bool:
 
 @lru_cache(maxsize=8192)
 def _range(kind: FactKind, written: str) -> tuple[float, float]:
-    first, dots, last = written.partition(RANGE)
-    return ordinal(kind, first), ordinal(kind, last if dots else first)
+    low, high = range_ends(written)
+    return ordinal(kind, low), ordinal(kind, high)
 
 
 @lru_cache(maxsize=8192)

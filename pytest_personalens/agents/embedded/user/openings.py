@@ -71,7 +71,8 @@ def is_short(text: str) -> bool:
 def opening(scenario: Scenario, first: int = 0) -> str:
     """Return the whole opening; another number `first` gives other words."""
     secret = _Secret(scenario)
-    wishes = [s for sentence in sentences(_plain(scenario.task.intent)) if (s := _told_of(sentence, secret))]
+    told = sentences(_without_asides(scenario.task.intent))
+    wishes = [s for sentence in told if (s := _told_of(sentence, secret))]
     for attempt in range(first, first + _TRIES if wishes else 0):
         text = _composed(scenario, wishes[:2], secret, str(attempt))
         if not secret.told_by(text):
@@ -115,7 +116,7 @@ class _Secret:
         return bool(re.search(r"\d|\b[A-Z]\w", text)) or any(mentions(words, text) for words in self._said)
 
 
-def _plain(intent: str) -> str:
+def _without_asides(intent: str) -> str:
     if re.match(r"you\b", intent, re.IGNORECASE):
         return intent
     text = upper_first(re.sub(r"^As [^,]*, ", "", re.sub(r"\[[^\]]*\]", "an occasion", intent)))

@@ -194,7 +194,7 @@ class Speaker:
 
     def __init__(self, key: str, how: Manner, said: Iterable[str]) -> None:
         self.key, self.how = key, how
-        self.said = {_folded(sentence) for text in said for sentence in sentences(text)}
+        self.said = {_bare(sentence) for text in said for sentence in sentences(text)}
 
     def say(self, bank: str, **values: str) -> str:
         """Return a phrase of a bank with its values filled in; a name in capitals begins with a capital.
@@ -207,7 +207,7 @@ class Speaker:
         for i in range(len(choices)):
             text = upper_first(choices[(start + i) % len(choices)].format(**filled))
             if self.is_new(text):
-                self.said |= {_folded(sentence) for sentence in sentences(text)}
+                self.said |= {_bare(sentence) for sentence in sentences(text)}
                 return text
         raise SpeechlessError(bank)
 
@@ -217,8 +217,8 @@ class Speaker:
 
     def is_new(self, text: str) -> bool:
         """True if no sentence of the text was said."""
-        return all(_folded(sentence) not in self.said for sentence in sentences(text))
+        return all(_bare(sentence) not in self.said for sentence in sentences(text))
 
 
-def _folded(sentence: str) -> str:
+def _bare(sentence: str) -> str:
     return fold(sentence).strip(" .!?;")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, get_args
 from pydantic import Field
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.text.safe_text import slug
+from pytest_personalens.core.safe_text import slug
 from pytest_personalens.datasets.base import digest
 from pytest_personalens.datasets.embedded.dataset_entries import Demographics, Domain, PreferenceType
 from pytest_personalens.datasets.embedded.dataset_files import examine_file

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pytest_personalens.core.text.safe_text import slug
+from pytest_personalens.core.safe_text import slug
 from pytest_personalens.datasets.embedded.building.build_plan import offered_values
 from pytest_personalens.datasets.embedded.building.model_pieces import prompt_text
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.links import write_atomically
-from pytest_personalens.core.text.safe_text import slug
+from pytest_personalens.core.safe_text import slug
 from pytest_personalens.datasets.embedded.building.model_pieces import make_folder
 from pytest_personalens.datasets.embedded.dataset_files import EmbeddedFiles
 

@@ -1,4 +1,7 @@
-"""Writes and parses the node ids of items and gates; of an item whose worker died, only its id remains."""
+"""Names that several rooms share: suites, their fixtures, and the node ids of items and gates.
+
+Of an item whose worker died, only its node id remains.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,27 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+#: The suite of a run that names none, and of a file that names none.
+FIRST_SUITE: Final = "personalens"
+#: Name -> the module that defines its `SUITE`. The module is imported by name, like an entry point, because
+#: lower packages must not import it.
+SUITES: Final[dict[str, str]] = {
+    FIRST_SUITE: "pytest_personalens.suites.personalens",
+    "personaconv": "pytest_personalens.suites.personaconv.suite",
+    "memory": "pytest_personalens.suites.memory.suite",
+    "questions": "pytest_personalens.suites.questions.suite",
+}
+#: The beginning of a value of --personalens-data that only one suite reads -> this suite.
+DATA_PREFIXES: Final = dict.fromkeys(("prefeval", "longmemeval", "personamem"), "questions")
+
+#: The parameter of an item of the plugin: the fixture that all its fixtures ask for.
+PARAM: Final = "_personalens_param"
+#: The fixture that says what the team's system holds, and the key that says which field is which fact.
+STATE: Final = "personalens_state"
+#: The fixture of a memory that is handed each user's past conversations.
+MEMORY: Final = "personalens_memory"
+#: The fixture of a memory store that a test reaches into.
+STORE: Final = "personalens_memory_store"
 #: The file part of a node id of the built-in suite, which is no file of the repository.
 BUILT_IN: Final = "personalens"
 #: The part of an item's parameter after the scenario, up to the next parameter: control and trial.

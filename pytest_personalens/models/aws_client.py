@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.core.text.redaction import add_secret
+from pytest_personalens.core.safe_text import add_secret
 from pytest_personalens.models.base import late_error, retry_after
 
 if TYPE_CHECKING:

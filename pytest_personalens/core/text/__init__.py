@@ -1,1 +1,0 @@
-"""Names and short texts: parsed, made safe, and freed of secrets."""
