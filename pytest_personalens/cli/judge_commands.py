@@ -27,7 +27,7 @@ from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.judging.dimensions import Dimension, dimensions
 from pytest_personalens.core.judging.usage import Usage, price_of, read_prices
 from pytest_personalens.core.judging.verdict import LABELLED
-from pytest_personalens.engine.records.on_tape import JudgeByCase, JudgeOnTape
+from pytest_personalens.engine.agents_on_tape import JudgeByCase, JudgeOnTape
 from pytest_personalens.judge_quality import labelled_readings, measure, read_labels
 from pytest_personalens.judge_quality.agreement import label_page, render
 from pytest_personalens.judge_quality.agreement.kappa import idle_lines, idle_readings

@@ -22,7 +22,7 @@ from pytest_personalens.core.names import CaseId, holds_case, parse_case
 from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT, read_gate
 from pytest_personalens.core.options.option_table import OPTIONS, list_parts
 from pytest_personalens.core.safe_text import harmless
-from pytest_personalens.engine.records.record import integrity_of, record_folders
+from pytest_personalens.engine.record import integrity_of, record_folders
 from pytest_personalens.reports.content.markup import escape
 from pytest_personalens.reports.markdown.forges import link, post, thread_of
 from pytest_personalens.reports.markdown.report import markdown_report

@@ -15,7 +15,6 @@ from pytest_personalens.core.safe_text import redact
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
 from pytest_personalens.plugin.pytest_internals import PrintedFailures
-from pytest_personalens.plugin.records.resume import end_run, origin
 from pytest_personalens.plugin.reporting.outputs import Outputs, baseline_of_run, refuse_baseline
 from pytest_personalens.plugin.reporting.reported import (
     RedGates,
@@ -27,6 +26,7 @@ from pytest_personalens.plugin.reporting.reported import (
     scores_text,
 )
 from pytest_personalens.plugin.running.keys import RUN, STOPPED
+from pytest_personalens.plugin.stored.resume import end_run, origin
 from pytest_personalens.reports.write_reports import WrittenFiles
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.judging.dimensions import FREE_DIMENSIONS, NEEDS_FACTS
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.engine.records.on_tape import JudgeOnTape, UserOnTape
-from pytest_personalens.engine.records.record import read_record, record_of
+from pytest_personalens.engine.agents_on_tape import JudgeOnTape, UserOnTape
+from pytest_personalens.engine.record import read_record, record_of
 from pytest_personalens.models.tape import Tape, TapeRules
 from tests.support.datasets.official_tree import write_data
 from tests.support.processes.runs import assert_usage_error
