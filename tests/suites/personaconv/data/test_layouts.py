@@ -17,7 +17,6 @@ from pytest_personalens.suites.personaconv.open_posts import open_posts
 from pytest_personalens.suites.personaconv.posts import IndexedPost, StoredPost
 from pytest_personalens.suites.personaconv.predictions import KINDS, Kind, ProtocolName
 from tests.suites.personaconv.trees import Posts, comment, json_lines, people, post, raw, talk, written
-from tests.support.repository import run_at_once
 
 PROTOCOLS: tuple[ProtocolName, ...] = ("fixed", "official")
 
@@ -219,26 +218,6 @@ def test_an_index_is_used_until_the_file_changes(
     os.utime(path, (2, 2))
     assert everything(path) != before
     assert reads
-
-
-def test_no_index_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(tmp_path, people())
-    before = everything(path)
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(tmp_path / "file" / "cache"))
-    assert everything(path) == before
-
-
-def test_processes_that_build_an_index_at_once(tmp_path: Path) -> None:
-    path = written(tmp_path, people())
-    script = (
-        "from pytest_personalens.suites.personaconv import index\n"
-        "index._SMALL = 0\n"
-        "from pytest_personalens.suites.personaconv.open_posts import open_posts\n"
-        "wait()\n"
-        "assert len(open_posts(Path(sys.argv[1])).items('impact')) == 6\n"
-    )
-    run_at_once(script, str(path))
 
 
 def test_a_file_that_changes_during_the_run(tmp_path: Path) -> None:
