@@ -20,8 +20,7 @@ from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.content.markup import code, escape
 from pytest_personalens.reports.markdown import forges
 from pytest_personalens.reports.markdown.report import COMMENT_LIMIT, markdown_report
-from pytest_personalens.reports.tables.assistants import assistant_tables
-from pytest_personalens.reports.tables.runs import StoredRun
+from pytest_personalens.reports.paper_tables import StoredRun, assistant_tables
 from pytest_personalens.reports.terminal.transcript import failure_lines
 from pytest_personalens.results.summarize import summarize
 from pytest_personalens.results.values.figures import Gate

@@ -38,10 +38,6 @@ def short_line(text: str, limit: int) -> str:
     return f"{cut[:end] if end > limit * _NEAR and line[limit - 1] != ' ' else cut}…"
 
 
-def capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def name_column(names: Iterable[str], least: int) -> tuple[list[str], int]:
     """Return names, the long ones cut, for the first column of a table in lines, and its width."""
     cut = [short_line(name, _LONGEST_IN_A_COLUMN) for name in names]

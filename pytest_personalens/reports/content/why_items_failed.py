@@ -6,12 +6,12 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.safe_text import harmless, one_line
+from pytest_personalens.core.safe_text import count, harmless, one_line
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.reports.content.markup import short_line
 from pytest_personalens.results.reasons.reasons import KINDS_OF_INTRUSION, costs_of, counted_codes
 from pytest_personalens.results.values.item import uncounted_reason
-from pytest_personalens.results.wording import apart, count, unread_text
+from pytest_personalens.results.wording import apart, unread_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

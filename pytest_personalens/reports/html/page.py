@@ -12,9 +12,9 @@ from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.runtime import no_collection
-from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.core.safe_text import harmless, upper_first
 from pytest_personalens.reports.content.findings import command_line, findings_of
-from pytest_personalens.reports.content.markup import capital, figure
+from pytest_personalens.reports.content.markup import figure
 from pytest_personalens.reports.content.result_tables import (
     difference_table,
     drift_tables,
@@ -150,7 +150,7 @@ def _figures(results: Results) -> dict[str, Any]:
             (case.item.nodeid, case_title(case, results.scenarios.get(case.item.evaluation.scenario)))
             for case in findings.cases
         ],
-        "notes": [(f"{capital(note.text)}.", note.filter) for note in findings.notes.values()],
+        "notes": [(f"{upper_first(note.text)}.", note.filter) for note in findings.notes.values()],
         "dimensions": dimensions,
         "tiles": [_tile(results, d) for d in _tile_measures(results) if d in dimensions],
         "few": wording.part_note(results),
@@ -162,7 +162,7 @@ def _figures(results: Results) -> dict[str, Any]:
         "lifts": lift_table(results) if results.controls else None,
         "drifts": list(drift_tables(results)),
         "slices": slice_tables(results),
-        "slices_note": capital(slices_note(results)),
+        "slices_note": upper_first(slices_note(results)),
         "reason_charts": _reason_charts(results),
         "does": DOES,
         "ends_text": wording.ends_text,

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.core.safe_text import count, harmless
 from pytest_personalens.reports.content.findings import (
     INCOMPLETE,
     Findings,
@@ -31,7 +31,6 @@ from pytest_personalens.results.wording import (
     REPORT_ONLY,
     REPORTED_GATES,
     UNJUDGED,
-    count,
     gate_outcome,
     level_text,
     p_text,

@@ -11,9 +11,9 @@ from pytest_personalens.core.dialogue.state import stored_records
 from pytest_personalens.core.dialogue.tool_calls import call_lines
 from pytest_personalens.core.errors import with_code
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.safe_text import harmless, one_line
+from pytest_personalens.core.safe_text import cut_to, harmless, one_line, upper_first
 from pytest_personalens.reports.content.findings import unscored_text
-from pytest_personalens.reports.content.markup import capital, short_line
+from pytest_personalens.reports.content.markup import short_line
 from pytest_personalens.reports.content.why_items_failed import (
     OUTCOMES,
     because_of,
@@ -121,7 +121,7 @@ def gate_failure(
     brief: bool = False,
 ) -> Iterator[str]:
     """The lines, those of an error first. `brief` leaves the exchanges out; `scenarios` are by their ids."""
-    yield from error_lines(capital(sentence_of(explained, results)), explained.gate.code, width)
+    yield from error_lines(upper_first(sentence_of(explained, results)), explained.gate.code, width)
     if reasons := reasons_of(explained):
         yield from wrap_lines(f"{results.of_suite.dialogue}s by reason: ", reasons, width, hang="    ")
     for cause in results.uncounted if explained.gate.kind == "valid" else ():
@@ -252,10 +252,11 @@ def _turns(
             yield f"     session of {session}"
         yield from _calls(message, width)
         if turn == parting:
-            yield from wrap_lines(f"  - {turn:2} recorded  ", _cut(before[turn].content), width)
+            recorded = cut_to(before[turn].content, _LONGEST_MESSAGE)
+            yield from wrap_lines(f"  - {turn:2} recorded  ", recorded, width)
         sign = "+" if turn == parting else " "
         label = f"{'>' if turn in marked else ' '} {sign} {turn:2} {message.role:9} "
-        yield from wrap_lines(label, _cut(message.content), width)
+        yield from wrap_lines(label, cut_to(message.content, _LONGEST_MESSAGE), width)
         if message.cut:
             yield f"         [this reply was {message.cut}]"
         for fault in faults.get(turn, ()):
@@ -287,12 +288,6 @@ def _calls(message: Message, width: int) -> Iterator[str]:
         yield from wrap_lines("         called ", line, width)
     if len(lines) > _MOST_CALLS:
         yield f"         [... {len(lines) - _MOST_CALLS:,} more]"
-
-
-def _cut(text: str) -> str:
-    if len(text) <= _LONGEST_MESSAGE:
-        return text
-    return f"{text[:_LONGEST_MESSAGE]} [... {len(text) - _LONGEST_MESSAGE:,} more characters]"
 
 
 def _verdict_lines(verdict: Verdict, scenario: BaseScenario, width: int, *, passed: bool) -> Iterator[str]:
