@@ -29,9 +29,8 @@ from pytest_personalens.core.judging.usage import Usage, price_of, read_prices
 from pytest_personalens.core.judging.verdict import LABELLED
 from pytest_personalens.core.safe_text import count
 from pytest_personalens.engine.agents_on_tape import JudgeByCase, JudgeOnTape
-from pytest_personalens.judge_quality import labelled_readings, measure, read_labels
-from pytest_personalens.judge_quality.agreement import label_page, render
-from pytest_personalens.judge_quality.agreement.kappa import idle_lines, idle_readings
+from pytest_personalens.judge_quality import agreement_tables, label_page, measure, read_labels
+from pytest_personalens.judge_quality.agreement import idle_lines, idle_readings, labelled_readings
 from pytest_personalens.models import open_model
 from pytest_personalens.models.call_log import CallLog
 from pytest_personalens.models.meter import Meter
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.judge_quality import Agreement, Labelled
-    from pytest_personalens.judge_quality.agreement.label_page import Unlabelled
+    from pytest_personalens.judge_quality.label_page import Unlabelled
 
 #: What is said when a paid judge is stopped.
 _KEPT: Final = "what was judged is kept, and the same command goes on from there"
@@ -63,10 +62,10 @@ def agreement(options: argparse.Namespace) -> None:
     paths = report_files(options.report, {"this command": options.labels}) if not options.estimate else []
 
     def conclude(agreement: Agreement) -> None:
-        print(*render.lines(agreement, most=agreement.dialogues if options.all else 5), sep="\n")
+        print(*agreement_tables.lines(agreement, most=agreement.dialogues if options.all else 5), sep="\n")
         for path in paths:
             text = f"{agreement.model_dump_json(indent=2)}\n" if file_kind(path) == "json" else None
-            write_atomically(path, text or render.markdown(agreement))
+            write_atomically(path, text or agreement_tables.markdown(agreement))
 
     _judge_labels(options, conclude)
 
@@ -81,7 +80,7 @@ def calibrate(options: argparse.Namespace) -> None:
         calibration = _calibration(agreement, options)
         print(*_lines(calibration), sep="\n")
         for reading in agreement.readings:
-            print(*render.confusion(reading), sep="\n")
+            print(*agreement_tables.confusion(reading), sep="\n")
         if agreement.faults:
             name, why = next(iter(agreement.faults.items()))
             print(f"not judged: {len(agreement.faults)}, such as {name}: {why}")

@@ -29,7 +29,7 @@ from pytest_personalens.reports.content.why_items_failed import DOES, case_title
 from pytest_personalens.reports.html.payload import pack, payload, script_json, shown_dimensions
 from pytest_personalens.results import wording
 from pytest_personalens.results.means import estimate
-from pytest_personalens.results.reasons.reasons import COSTS, reason_counts
+from pytest_personalens.results.reasons import COSTS, reason_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.results.means import Estimate
-    from pytest_personalens.results.reasons.reasons import ReasonCount
+    from pytest_personalens.results.reasons import ReasonCount
     from pytest_personalens.results.values.results import Results
 
 _FOLDERS = {"css": "styles", "js": "scripts", "jinja": "pages"}

@@ -15,7 +15,7 @@ from pytest_personalens.core.errors import DataError, JudgeFault, NotJudged
 from pytest_personalens.core.judging.verdict import Dimension, Verdict
 from pytest_personalens.core.scenario import DOMAINS, Scenario
 from pytest_personalens.judge_quality import measure, read_labels
-from pytest_personalens.judge_quality.agreement.kappa import cohen, fleiss, interval
+from pytest_personalens.judge_quality.agreement import cohen, fleiss, interval
 from tests.support.processes.commands import agreement as main
 from tests.support.repository import ROOT
 
