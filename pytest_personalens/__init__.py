@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from pytest_personalens.models.base import Model as Model
     from pytest_personalens.models.base import Request as Request
     from pytest_personalens.plugin.fixtures.personalens_object import Personalens as Personalens
-    from pytest_personalens.plugin.records.record_files import RecordExtension as RecordExtension
+    from pytest_personalens.plugin.stored.record_snapshots import RecordExtension as RecordExtension
     from pytest_personalens.reports.html.page import write_html as write_html
     from pytest_personalens.results.values.results import Results as Results
     from pytest_personalens.results.values.results import read_results as read_results
@@ -72,7 +72,7 @@ _PUBLIC: Final = {
     "datasets.base": ("Dataset",),
     "models.base": ("Answer", "Model", "Request"),
     "plugin.fixtures.personalens_object": ("Personalens",),
-    "plugin.records.record_files": ("RecordExtension",),
+    "plugin.stored.record_snapshots": ("RecordExtension",),
     "reports.html.page": ("write_html",),
     "results.values.results": ("Results", "read_results"),
 }  # fmt: skip

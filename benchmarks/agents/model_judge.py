@@ -22,7 +22,7 @@ from pytest_personalens.agents.by_model.model_agents import PromptSettings
 from pytest_personalens.cli.judge_commands import open_judge
 from pytest_personalens.core.errors import JudgeFault, NotJudged, RecordError
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.engine.records.on_tape import JudgeByCase
+from pytest_personalens.engine.agents_on_tape import JudgeByCase
 from pytest_personalens.judge_quality import Labelled, read_labels
 from pytest_personalens.judge_quality.agreement.kappa import cohen, interval
 from pytest_personalens.models.call_log import CallLog

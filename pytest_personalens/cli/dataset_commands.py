@@ -17,7 +17,7 @@ from pytest_personalens.cli.paid_calls import Asking
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.names import FIRST_SUITE
-from pytest_personalens.core.safe_text import one_line, slug
+from pytest_personalens.core.safe_text import count, one_line, slug
 from pytest_personalens.core.suite import other_suites
 from pytest_personalens.datasets.embedded.building.build_plan import (
     draw_demographics,
@@ -30,8 +30,7 @@ from pytest_personalens.datasets.embedded.building.chats import draft_by_model, 
 from pytest_personalens.datasets.embedded.building.model_pieces import Pieces, make_folder, prompt_digest
 from pytest_personalens.datasets.quality import Quality, assess, read_corpus
 from pytest_personalens.datasets.quality.measures import MARGINALS, data_check, finding_lines, overview
-from pytest_personalens.reports.tables.assistants import data_table
-from pytest_personalens.results.wording import count
+from pytest_personalens.reports.paper_tables import data_table
 from pytest_personalens.suites.memory.arc_files import problems_of
 from pytest_personalens.suites.memory.arc_from_chat import draft_arc, fill_by_model
 

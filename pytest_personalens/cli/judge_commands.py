@@ -27,7 +27,8 @@ from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.judging.dimensions import Dimension, dimensions
 from pytest_personalens.core.judging.usage import Usage, price_of, read_prices
 from pytest_personalens.core.judging.verdict import LABELLED
-from pytest_personalens.engine.records.on_tape import JudgeByCase, JudgeOnTape
+from pytest_personalens.core.safe_text import count
+from pytest_personalens.engine.agents_on_tape import JudgeByCase, JudgeOnTape
 from pytest_personalens.judge_quality import labelled_readings, measure, read_labels
 from pytest_personalens.judge_quality.agreement import label_page, render
 from pytest_personalens.judge_quality.agreement.kappa import idle_lines, idle_readings
@@ -37,7 +38,7 @@ from pytest_personalens.models.meter import Meter
 from pytest_personalens.models.tape import Tape
 from pytest_personalens.results.values.calibration import Calibration, correct
 from pytest_personalens.results.values.results import read_results
-from pytest_personalens.results.wording import count, ends_text
+from pytest_personalens.results.wording import ends_text
 
 if TYPE_CHECKING:
     import argparse

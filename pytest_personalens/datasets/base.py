@@ -66,6 +66,15 @@ def read_toml(file: Path) -> dict[str, Any]:
     return parse_file(file, "TOML", lambda path: tomllib.loads(path.read_bytes().decode("utf-8")))
 
 
+def read_head(file: Path) -> tuple[str, str]:
+    """Return the name and the version in a ``dataset.toml``; raise `DataError` if one is missing."""
+    head = read_toml(file)
+    for field in ("name", "version"):
+        if not isinstance(head.get(field), str) or not head[field].strip():
+            raise DataError(file, f'expected a text, such as {field} = "..."', field=field)
+    return head["name"], head["version"]
+
+
 def check_user_name(folder: Path, name: str) -> str:
     """Return the name of a user's file or folder; raise `DataError` for one that is no UTF-8."""
     if name.isprintable() or clean(name) == name:

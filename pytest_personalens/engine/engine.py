@@ -13,12 +13,12 @@ from pytest_personalens.core.frozen import clean
 from pytest_personalens.core.judging.evaluation import evaluate, evaluation_of, judge_dialogue
 from pytest_personalens.core.judging.usage import add_usage
 from pytest_personalens.core.suite import get_suite
+from pytest_personalens.engine.agents_on_tape import RecordedJudge, ResumedAssistant
 from pytest_personalens.engine.assistant.assistant import Stopwatch, guarded
 from pytest_personalens.engine.assistant.team_fixtures import StoreVisit
 from pytest_personalens.engine.job import JobResult
-from pytest_personalens.engine.records.on_tape import RecordedJudge, ResumedAssistant
-from pytest_personalens.engine.records.record import why_stale
 from pytest_personalens.engine.telemetry import SDK, dialogue_span
+from pytest_personalens.engine.why_stale import why_stale
 from pytest_personalens.models.tape import Tape
 
 if TYPE_CHECKING:

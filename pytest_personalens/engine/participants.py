@@ -16,6 +16,7 @@ from pytest_personalens.core.judging.usage import price_of
 from pytest_personalens.core.options.option_table import judge_specs
 from pytest_personalens.core.scenario import Context, Situation
 from pytest_personalens.core.suite import get_suite
+from pytest_personalens.engine.agents_on_tape import JudgeOnTape, ModelJudgeOnTape, UserOnTape
 from pytest_personalens.engine.assistant.assistant import (
     WITHOUT_CONTEXT,
     EventLoop,
@@ -25,7 +26,6 @@ from pytest_personalens.engine.assistant.assistant import (
 )
 from pytest_personalens.engine.assistant.side_by_side import Pace, RunningUsers
 from pytest_personalens.engine.job import ParticipantSpecs, refuse_prompts_for_nobody
-from pytest_personalens.engine.records.on_tape import JudgeOnTape, UserOnTape
 from pytest_personalens.models import Model
 from pytest_personalens.models.meter import Meter, Total
 
@@ -305,11 +305,11 @@ class Participants:
             judge: Judge | None = who
             if judge is None:
                 return self._suite.scorer(settings, self.recipe.root)
-            if by_model := isinstance(who, Model):
-                judge = self._suite.judged(who, meter, temperature) or self.model_agents.judge(
-                    who, meter, temperature=temperature
-                )
-            return JudgeOnTape(judge, tape, by_model=by_model) if tape is not None else judge
+            on_tape: type[JudgeOnTape | ModelJudgeOnTape] = JudgeOnTape
+            if isinstance(who, Model):
+                on_tape, own = ModelJudgeOnTape, self._suite.judged(who, meter, temperature)
+                judge = own or self.model_agents.judge(who, meter, temperature=temperature)
+            return on_tape(judge, tape) if tape is not None else judge
 
         by_reading = {self._measure(name): one(who) for name, who in judges.items() if name}
         others = one(judges[""])

@@ -6,15 +6,15 @@ import json
 import os
 from dataclasses import asdict
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from pytest_personalens.core.options.option_table import LINES, OPTIONS
 from pytest_personalens.plugin import hookspecs
 from pytest_personalens.plugin.fixtures import fixtures
 from pytest_personalens.plugin.input_errors import errors_in_one_line, input_error
-from pytest_personalens.plugin.options.register import add_options, is_asked_for
-from pytest_personalens.plugin.pytest_internals import asks_for_ours
+from pytest_personalens.plugin.pytest_internals import asks_for_ours, written_keys
 from pytest_personalens.plugin.running.keys import (
     DIRECTED,
     EVALUATED,
@@ -34,6 +34,15 @@ if TYPE_CHECKING:
 _NO_SAMPLE = (
     "personalens: give --personalens-sample N (or personalens_sample in the configuration) to run this"
 )
+#: The variable that every run may have set.
+_CACHE: Final = "PERSONALENS_CACHE_DIR"
+_GROUPS: Final = {
+    "select": "which scenarios",
+    "run": "how they are run",
+    "judge": "how they are judged",
+    "gate": "what fails the run",
+    "report": "what is written",
+}
 #: The key of a worker's output that says which gates it cannot decide.
 _UNDECIDED = "personalens_undecided"
 _TWO_SNAPSHOTS = (
@@ -53,7 +62,36 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     )
     if not blocked and find_spec("pytest_snapshot") is not None:
         raise input_error(_TWO_SNAPSHOTS, code="PL108")
-    add_options(parser)
+    _add_options(parser)
+
+
+def _add_options(parser: pytest.Parser) -> None:
+    """Declare every option and its typed ini key."""
+    for name, title in _GROUPS.items():
+        group = parser.getgroup(f"personalens: {name}", f"personalens, {name} ({title})")
+        for o in (o for o in OPTIONS if o.group == name):
+            action: dict[str, Any] = {"action": "append" if o.many else "store", "metavar": o.metavar}
+            if o.on != "ini":
+                kind = {"action": "store_true", "default": False} if o.flag else action
+                group.addoption(o.long, **{"default": None, **kind}, dest=o.ini, help=o.help)
+            if o.on != "command line":
+                of_key: Any = "string" if " or " in o.type else o.type
+                parser.addini(
+                    o.ini, o.help if o.on == "ini" else "the option of this name", type=of_key, default=None
+                )
+    for key, text in LINES.items():
+        parser.addini(key, text, type="linelist")
+
+
+def _is_asked_for(config: pytest.Config) -> bool:
+    """True if an option of the plugin is given, or a key or a variable has a name that may be one of ours."""
+    if config.option.help:  # pytest then reads no options, and runs nothing
+        return False
+    if any(config.getoption(o.ini, None) not in (None, False) for o in OPTIONS if o.on != "ini"):
+        return True
+    keys = (key.casefold() for key in written_keys(config))
+    variables = (name for name in os.environ if name.startswith("PERSONALENS_"))
+    return any(key.startswith("personalens") for key in keys) or any(v != _CACHE for v in variables)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -83,7 +121,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.collectonly and getattr(config.option, "numprocesses", None):
         # No worker reports to syrupy (7.0), which would warn that it cannot tell what is unused.
         config.option.disable_unused_snapshots = True
-    if not is_asked_for(config):
+    if not _is_asked_for(config):
         return
     from pytest_personalens.plugin.options.read_options import read_settings
 
@@ -203,9 +241,9 @@ def pytest_testnodedown(node: Any) -> None:
 def pytest_configure_node(node: Any) -> None:
     if RUN in node.config.stash:
         from pytest_personalens.plugin.failures import WIDTH, columns
-        from pytest_personalens.plugin.records.resume import RUN_ID
         from pytest_personalens.plugin.running.opening import SHARED
         from pytest_personalens.plugin.running.xdist import number_worker
+        from pytest_personalens.plugin.stored.resume import RUN_ID
 
         node.workerinput[SHARED] = node.config.stash[RUN].shared_folder
         node.workerinput[RUN_ID] = node.config.stash[RUN].state.id

@@ -13,6 +13,7 @@ from pytest_personalens import Scenario
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.datasets import OFFICIAL_SAMPLES, OfficialDataset, open_dataset
 from pytest_personalens.datasets.quality import read_corpus
+from tests.datasets.test_wrong_values import MISSING, spoilt
 from tests.support.datasets.official_tree import official_task, write_user
 
 SITUATION = {
@@ -47,13 +48,7 @@ def user(name: str, changes: Changes) -> Files:
         "tasks_md": {"Task 1": task("MD-task-9", ["Media", "Music"], ["Preferred Genres (Music)"])},
     }
     for place, value in changes.items():
-        inner = files
-        for key in place[:-1]:
-            inner = inner[key]
-        if value is None:
-            del inner[place[-1]]
-        else:
-            inner[place[-1]] = value
+        files = spoilt(files, place, MISSING if value is None else value)
     return files
 
 

@@ -12,13 +12,18 @@ import pytest
 
 from benchmarks.synthetic_data.official import write_data
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.files.destinations import cached_file
 from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.datasets import OfficialDataset, draw
 from pytest_personalens.datasets.official import official
-from pytest_personalens.datasets.official.official import FORMAT, index_file, open_index
+from pytest_personalens.datasets.official.official import FORMAT, open_index
 from tests.support.repository import Repository, run_at_once
 
 USERS, SCENARIOS = 20, 160
+
+
+def index_file(data: Path) -> Path:
+    return cached_file("official", (data,))
 
 
 @pytest.fixture
@@ -140,12 +145,12 @@ def test_processes_that_build_it_at_once(data: Path, cache: Path) -> None:
         "from tests.datasets.test_scale import Reader\n"
         "wait()\n"
         "for _ in range(30):\n"
-        "    for file in Path(sys.argv[2]).glob('*.json'): file.unlink(missing_ok=True)\n"
+        "    for file in Path(sys.argv[2]).glob('*.index'): file.unlink(missing_ok=True)\n"
         "    index = Reader(Path(sys.argv[1])).index\n"
         "    assert sum(len(index.refs(f'user{i}')) for i in range(20)) == 160\n"
     )
     run_at_once(script, str(data), str(cache))
-    assert [file.suffix for file in cache.iterdir()] in ([], [".json"])
+    assert [file.suffix for file in cache.iterdir()] in ([], [".index"])
 
 
 def test_a_small_draw_does_not_open_it(data: Path, cache: Path) -> None:

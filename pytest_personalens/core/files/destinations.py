@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -122,7 +124,23 @@ def cache_folder() -> Path:
     return (Path(shared) if shared else Path.home() / ".cache") / "pytest-personalens"
 
 
-def write_cached(file: Path, content: bytes) -> None:
-    """Write a file of the cache folder, which is created if it is missing; raise `OSError` if that fails."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(file, content)
+def cached_file(name: str, files: Sequence[Path]) -> Path:
+    """Return the file of the cache for what is made of other files; raise `RuntimeError` without a home."""
+    digest = hashlib.sha256(b"\0".join(os.fsencode(file.resolve()) for file in files)).hexdigest()[:16]
+    return cache_folder() / f"{name}-{digest}.index"
+
+
+def read_cached(name: str, files: Sequence[Path]) -> bytes | None:
+    """Return what was stored for these files, or None if there is nothing."""
+    try:
+        return cached_file(name, files).read_bytes()
+    except (OSError, RuntimeError):
+        return None
+
+
+def store_cached(name: str, files: Sequence[Path], content: bytes) -> None:
+    """Store what was made of these files; what cannot be written is done without."""
+    with suppress(OSError, RuntimeError):
+        file = cached_file(name, files)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, content)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from pytest_personalens.core.names import FIRST_SUITE, SUITES
+from pytest_personalens.core.names import FIRST_SUITE, STATE, SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -414,6 +414,17 @@ OPTIONS: Final = (
 )  # fmt: skip
 
 BY_KEY: Final = {o.key: o for o in OPTIONS}
+#: Keys that exist only in the configuration, each a list of lines.
+LINES: Final = {
+    "personalens_prices": "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens",
+    STATE: "FIELD = FACT[, FACT]: which field of the state is which fact, by the fact's name or type",
+    "personalens_assistant_headers": (
+        "NAME: VALUE for a service as the assistant; ${NAME} is a variable of the environment"
+    ),
+    "personalens_model_parameters": (
+        "NAME = VALUE for model specs that do not name it, such as region = eu-west-1"
+    ),
+}
 
 
 def keys_of(*shapes: Shape) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.jsonfile import all_problems
 from pytest_personalens.core.safe_text import slug
-from pytest_personalens.datasets.base import check_user_name, read_toml, value_or_raise
+from pytest_personalens.datasets.base import check_user_name, read_head, read_toml, value_or_raise
 from pytest_personalens.datasets.embedded.dataset_entries import Domain, MultiTasks, ProfileEntry
 from pytest_personalens.datasets.embedded.layout import (
     domain_problems,
@@ -47,12 +47,7 @@ class EmbeddedFiles:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.multi_file, self.limits_file = root / "multi.toml", root / "limits.toml"
-        head = read_toml(root / "dataset.toml")
-        for field in ("name", "version"):
-            if not isinstance(head.get(field), str) or not head[field].strip():
-                problem = f'expected a text, such as {field} = "..."'
-                raise DataError(root / "dataset.toml", problem, field=field)
-        self.name, self.version = str(head["name"]), str(head["version"])
+        self.name, self.version = read_head(root / "dataset.toml")
         self.multi = cache(lambda: value_or_raise(*self._examine_multi(self._catalogue)))
         self.profile = lru_cache(maxsize=256)(self._read_profile)
         self.history = lru_cache(maxsize=4096)(self._read_history)

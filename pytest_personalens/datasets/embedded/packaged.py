@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic_core import from_json
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.facts import Fact, Session, Thing
+from pytest_personalens.core.facts import Fact, Thing
 from pytest_personalens.core.frozen import unchecked
-from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import DomainWords, PreferenceWords
 from pytest_personalens.datasets.embedded.dataset_entries import (
     Demographics,
@@ -25,13 +24,14 @@ from pytest_personalens.datasets.embedded.dataset_entries import (
 )
 from pytest_personalens.datasets.embedded.layout import unknown
 from pytest_personalens.datasets.world.fact_entries import LimitEntry
+from pytest_personalens.datasets.world.histories import past_session
 from pytest_personalens.datasets.world.resolve import says
 from pytest_personalens.datasets.world.written import values_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_personalens.core.facts import Clock
+    from pytest_personalens.core.facts import Clock, Session
     from pytest_personalens.core.scenario import Kind, ScenarioRef
 
 _DATA: Final = Path(__file__).resolve().parents[2] / "data"
@@ -209,24 +209,7 @@ class PackagedFiles:
         return self._histories.read(self._person(user)["histories"], domain)
 
     def _read_sessions(self, user: str, domain: str) -> tuple[Session, ...]:
-        return tuple(
-            [
-                unchecked(
-                    Session,
-                    id=f"{slug(domain)}-{date}",
-                    date=date,
-                    domain=domain,
-                    device=device,
-                    time="",
-                    messages=(
-                        {"role": "user", "content": asked},
-                        {"role": "assistant", "content": answered},
-                        {"role": "user", "content": chose},
-                    ),
-                )
-                for date, device, asked, answered, chose in self._history(user, domain)["sessions"]
-            ]
-        )
+        return tuple([past_session(domain, *dealing) for dealing in self._history(user, domain)["sessions"]])
 
     def _read_words(self, name: str) -> DomainWords:
         row = self._domains.read(name)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import BaseModel, NonNegativeInt, model_validator
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.destinations import cache_folder, write_cached
+from pytest_personalens.core.files.destinations import read_cached, store_cached
 from pytest_personalens.core.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
 from pytest_personalens.datasets.base import check_user_name, parse_file
 
@@ -114,21 +114,15 @@ def open_index(root: Path, users: Sequence[str], read: Callable[[str], Sequence[
             line = f"\rpersonalens: indexing the data, {number:,} of {len(changed):,} users"
             print(line, end=end, file=sys.stderr, flush=True)
     index = Index(scenarios=list(places), users=current)
-    with suppress(OSError, ValueError, RuntimeError):  # a name may be invalid Unicode
-        write_cached(index_file(root), index.model_dump_json().encode("utf-8"))
+    with suppress(ValueError):  # a name may be invalid Unicode
+        store_cached("official", (root,), index.model_dump_json().encode("utf-8"))
     return index
-
-
-def index_file(root: Path) -> Path:
-    """Return the path of the index for the data; raise `RuntimeError` without a home folder."""
-    digest = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
-    return cache_folder() / f"official-{digest}.json"
 
 
 def _load(root: Path) -> Index:
     try:
-        return Index.model_validate_json(index_file(root).read_bytes())
-    except (OSError, ValueError, RuntimeError):
+        return Index.model_validate_json(read_cached("official", (root,)) or b"")
+    except ValueError:
         return Index()
 
 

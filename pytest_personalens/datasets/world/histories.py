@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 #: How long before a scenario its existing things were arranged.
 _ARRANGED: Final = 4
+_SIDES: Final = ("user", "assistant")
 
 
 def summary(history: HistoryEntry) -> str:
@@ -34,23 +35,19 @@ def summary(history: HistoryEntry) -> str:
 
 def sessions(domain: str, history: HistoryEntry) -> tuple[Session, ...]:
     """Return the conversations that the summary sums up."""
-    # The dealings are checked already.
     return tuple(
-        unchecked(
-            Session,
-            id=f"{slug(domain)}-{dealing.date}",
-            date=dealing.date,
-            domain=domain,
-            device=dealing.device,
-            time="",
-            messages=(
-                {"role": "user", "content": dealing.asked},
-                {"role": "assistant", "content": dealing.answered},
-                {"role": "user", "content": dealing.chose},
-            ),
-        )
-        for dealing in history.dealings
+        past_session(domain, d.date, d.device, d.asked, d.answered, d.chose) for d in history.dealings
     )
+
+
+def past_session(domain: str, date: str, device: str, *said: str, mark: str = "") -> Session:
+    """Return a conversation of a day, in which the user and the assistant `said` this in turn.
+
+    `mark` is the end of its id. The texts are checked already.
+    """
+    messages = tuple([{"role": _SIDES[n % 2], "content": text} for n, text in enumerate(said)])
+    id_ = f"{slug(domain)}-{date}{mark}"
+    return unchecked(Session, id=id_, date=date, domain=domain, device=device, time="", messages=messages)
 
 
 def records_sentence(domain: str, things: Sequence[Thing]) -> str:
@@ -66,17 +63,5 @@ def arrangement_sessions(domain: str, things: Sequence[Thing], now: Clock) -> tu
     if not said:
         return ()
     day = dt.date.fromisoformat(now.date) - dt.timedelta(days=_ARRANGED)
-    return (
-        unchecked(
-            Session,
-            id=f"{slug(domain)}-{day.isoformat()}-file",
-            date=day.isoformat(),
-            domain=domain,
-            device="",
-            time="",
-            messages=(
-                {"role": "user", "content": "What do you have on file for me at the moment?"},
-                {"role": "assistant", "content": said},
-            ),
-        ),
-    )
+    asked = "What do you have on file for me at the moment?"
+    return (past_session(domain, day.isoformat(), "", asked, said, mark="-file"),)

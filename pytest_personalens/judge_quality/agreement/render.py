@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from pytest_personalens.reports.tables.assistants import agreement_table
+from pytest_personalens.reports.paper_tables import agreement_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

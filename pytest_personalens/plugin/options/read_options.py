@@ -12,7 +12,7 @@ import pytest
 from pytest_personalens.core.errors import SpecError, short_repr
 from pytest_personalens.core.judging.measure import read_criteria
 from pytest_personalens.core.names import FIRST_SUITE
-from pytest_personalens.core.options.option_table import BY_KEY, OPTIONS, Option, list_parts
+from pytest_personalens.core.options.option_table import BY_KEY, LINES, OPTIONS, Option, list_parts
 from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.options.option_checks import (
@@ -22,7 +22,6 @@ from pytest_personalens.plugin.options.option_checks import (
     refuse_unknown_keys,
     split_dimensions,
 )
-from pytest_personalens.plugin.options.register import LINES
 from pytest_personalens.plugin.pytest_internals import is_on_command_line, written_value
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pytest_personalens.core.judging.usage import add_usage
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.options.option_table import BY_KEY
 from pytest_personalens.core.scenario import Context
-from pytest_personalens.engine.records.on_tape import JudgeByCase
+from pytest_personalens.engine.agents_on_tape import JudgeByCase
 from pytest_personalens.judge_quality.drift import (
     AdoptedJudge,
     Scored,

@@ -20,12 +20,12 @@ from pytest_personalens.engine.engine import Engine, work
 from pytest_personalens.engine.job import JobResult
 from pytest_personalens.models.tape import unkept
 from pytest_personalens.plugin.pytest_internals import fixtures_of, without_capture
-from pytest_personalens.plugin.records.record_files import RecordStore
 from pytest_personalens.plugin.running.items import Given, dialogue_of, is_scenario_item, spec_of
 from pytest_personalens.plugin.running.keys import is_worker
 from pytest_personalens.plugin.running.persona import STRATUM
 from pytest_personalens.plugin.running.prepare import job_of
 from pytest_personalens.plugin.running.xdist import share_of
+from pytest_personalens.plugin.stored.record_snapshots import RecordStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.core.safe_text import redact, shell_line
 from pytest_personalens.engine.job import Job
-from pytest_personalens.engine.records.record import OtherRecords
+from pytest_personalens.engine.record import OtherRecords
 from pytest_personalens.models.tape import TapeRules
 from pytest_personalens.plugin.running.items import spec_of
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_personalens.core.scenario import Context
-    from pytest_personalens.plugin.records.record_files import RecordStore
     from pytest_personalens.plugin.running.run import Run
+    from pytest_personalens.plugin.stored.record_snapshots import RecordStore
 
 #: Options that a command for writing records leaves out, because it must not accept the team's snapshots too.
 _SNAPSHOTS = ("--snapshot-update", "--snapshot-update-new-only")

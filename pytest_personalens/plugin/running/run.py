@@ -19,10 +19,9 @@ from pytest_personalens.core.scenario import Context, ScenarioRef
 from pytest_personalens.datasets import OtherUsers, Sample, draw
 from pytest_personalens.engine.assistant.team_fixtures import Memory, StateSource, UserPast
 from pytest_personalens.engine.participants import Participants
-from pytest_personalens.engine.records.record import refuse_old
+from pytest_personalens.engine.record import refuse_old
 from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.pytest_internals import without_capture
-from pytest_personalens.plugin.records.resume import RunState, begin_run
 from pytest_personalens.plugin.running.items import Given, ItemSpec, cases, spec_of
 from pytest_personalens.plugin.running.opening import (
     budget_in,
@@ -37,6 +36,7 @@ from pytest_personalens.plugin.running.opening import (
     shared_folder,
 )
 from pytest_personalens.plugin.running.persona import ref_of, scenario_of
+from pytest_personalens.plugin.stored.resume import RunState, begin_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.engine.job import Assistant, StoredDialogue
     from pytest_personalens.models.call_log import CaseCalls
-    from pytest_personalens.plugin.records.stored_dialogues import StoredDialogues
     from pytest_personalens.plugin.running.persona import Persona
+    from pytest_personalens.plugin.stored.stored_dialogues import StoredDialogues
     from pytest_personalens.results.comparison.baseline import ComparisonTerms
     from pytest_personalens.results.values.calibration import Calibration
     from pytest_personalens.results.values.item import Item
@@ -119,7 +119,7 @@ class Run:
         dataset = dataset_of(config, settings)
         self.stored: StoredDialogues | None = None
         if settings.dialogues:
-            from pytest_personalens.plugin.records.stored_dialogues import StoredDialogues
+            from pytest_personalens.plugin.stored.stored_dialogues import StoredDialogues
 
             self.stored = StoredDialogues(dataset, settings.dialogues, config.invocation_params.dir)
             self.stored.check_controls(settings.control)
@@ -404,11 +404,11 @@ class Run:
 
     def _state(self) -> RunState:
         """Return the state of a new run, of one to resume, or of a worker's controller."""
-        keeps = self.keeps and not (self.config.option.collectonly or self.settings.estimate)
-        worker_input = getattr(self.config, "workerinput", None)
-        if keeps and worker_input is None and self.settings.may_spend:
+        if not self.keeps or self.config.option.collectonly or self.settings.estimate:
+            return RunState()
+        if self.settings.may_spend and not hasattr(self.config, "workerinput"):
             refuse_old(self.config.rootpath)
-        return begin_run(self.config, self.settings, keeps=keeps, worker_input=worker_input)
+        return begin_run(self.config, self.settings)
 
     def _added(self, role: AgentRole, spec: str) -> Any:
         """Return the agent or the model that a plugin adds for `spec`."""

@@ -20,6 +20,7 @@ from pytest_personalens.core.options.gate import (
     control_of,
     parse_gate_name,
 )
+from pytest_personalens.core.safe_text import count
 from pytest_personalens.results.comparison.pairs import gain_of, pass_hat, pass_share, passes_of
 from pytest_personalens.results.gates.since_baseline import drop_of, latency_regression, regression_gates
 from pytest_personalens.results.means import LEAST_USERS, by_user, figure_of, largest_gap, mean
@@ -36,7 +37,6 @@ from pytest_personalens.results.values.item import SHORTEST, members, quantile, 
 from pytest_personalens.results.wording import (
     NO_INTERVAL,
     apart,
-    count,
     ends_text,
     over,
     p_text,

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import AfterValidator, Field, ValidationError
 
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.core.facts import Day
-from pytest_personalens.core.frozen import Frozen, Text
+from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
 from pytest_personalens.core.suite import DataCheck, Finding
@@ -172,14 +171,6 @@ def _slug(text: str) -> str:
 Name = Annotated[str, AfterValidator(_slug)]
 
 
-class SessionEntry(Frozen):
-    """A session as it is written; without a `person`, it is the arc's."""
-
-    date: Day
-    says: tuple[Text, ...] = Field(min_length=1)
-    person: str = ""
-
-
 class TestEntry(Frozen):
     """The values that the last session must show, and those that it must not show."""
 
@@ -193,7 +184,7 @@ class ArcEntry(Frozen):
     id: Name
     person: Name
     domain: str
-    sessions: tuple[SessionEntry, ...] = Field(min_length=2, max_length=5)
+    sessions: tuple[ArcSession, ...] = Field(min_length=2, max_length=5)
     task: ArcTask | None = None
     test: TestEntry = TestEntry()
 
@@ -253,9 +244,7 @@ def _arc(entry: ArcEntry, kind: Kind) -> Arc:
         kind=kind,
         domains=(entry.domain,),
         task=task,
-        sessions=tuple(
-            ArcSession(person=s.person or entry.person, date=s.date, says=s.says) for s in entry.sessions
-        ),
+        sessions=tuple(s.model_copy(update={"person": s.person or entry.person}) for s in entry.sessions),
         right=entry.test.right,
         wrong=entry.test.wrong,
         last_task=entry.task,

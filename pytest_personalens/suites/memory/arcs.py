@@ -39,9 +39,9 @@ _TO_BE_TOLD: Final = ("know", "learn")
 
 
 class ArcSession(Frozen):
-    """What one person says on one day, message by message."""
+    """What one person says on one day, message by message; in a file, without a `person` it is the arc's."""
 
-    person: str
+    person: str = ""
     date: Day
     says: tuple[Text, ...] = Field(min_length=1)
 

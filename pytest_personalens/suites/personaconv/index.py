@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import zlib
-from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.destinations import cache_folder, write_cached
+from pytest_personalens.core.files.destinations import read_cached, store_cached
 from pytest_personalens.suites.personaconv import fixed_protocol as fixed
 from pytest_personalens.suites.personaconv import official_protocol as official
 from pytest_personalens.suites.personaconv.posts import (
@@ -129,28 +127,22 @@ def _stamp(file: Path) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def _index_file(files: Sequence[Path]) -> Path:
-    name = hashlib.sha256(b"\0".join(os.fsencode(file.resolve()) for file in files)).hexdigest()[:16]
-    return cache_folder() / f"personaconv-{name}.index"
-
-
 def _store(index: Index, stamps: Sequence[tuple[int, int]]) -> None:
     head = {"format": FORMAT, "files": stamps, "digest": index.digest}
     # A post is a line, so that no more than one is in memory twice while they are read.
     content = zlib.compress("\n".join(map(json.dumps, (head, *index.posts))).encode("ascii"), 1)
-    with suppress(OSError, RuntimeError):  # the second without a home folder
-        write_cached(_index_file(index.files), hashlib.sha256(content).digest() + content)
+    store_cached("personaconv", index.files, hashlib.sha256(content).digest() + content)
 
 
 def _load(files: tuple[Path, ...]) -> tuple[list[tuple[int, int]], Index | None]:
     """Return the stored index with the sizes and times of its files, or None for one that cannot be used."""
+    content = read_cached("personaconv", files) or b""
+    if content[:32] != hashlib.sha256(content[32:]).digest():
+        return [], None
     try:
-        content = _index_file(files).read_bytes()
-        if content[:32] != hashlib.sha256(content[32:]).digest():
-            return [], None
         first, *lines = zlib.decompress(content[32:]).decode("ascii").splitlines()
         head = json.loads(first)
-    except (OSError, RuntimeError, ValueError, zlib.error):
+    except (ValueError, zlib.error):
         return [], None
     if head["format"] != FORMAT:
         return [], None

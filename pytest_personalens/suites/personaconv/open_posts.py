@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.suite import DataCheck, Finding
-from pytest_personalens.datasets.base import read_toml
+from pytest_personalens.datasets.base import read_head
 from pytest_personalens.datasets.embedded.packaged import packaged_file
 from pytest_personalens.suites.personaconv.fixed_protocol import FixedProtocol
 from pytest_personalens.suites.personaconv.index import NO_POST, open_index
@@ -177,13 +177,7 @@ def find_post_files(path: Path) -> list[Path]:
 def read_name(path: Path) -> tuple[str, str]:
     """Return the name and the version of the posts at a path; without a ``dataset.toml``, no version."""
     head = path / "dataset.toml"
-    if not head.is_file():
-        return path.name, ""
-    data = read_toml(head)
-    for field in ("name", "version"):
-        if not isinstance(data.get(field), str) or not data[field]:
-            raise DataError(head, f'expected a text, such as {field} = "1.0"', field=field)
-    return data["name"], data["version"]
+    return read_head(head) if head.is_file() else (path.name, "")
 
 
 def _data_files(path: Path) -> tuple[list[Path], list[Path]]:

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import datetime as dt
-import importlib
-import json
 from collections import Counter
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import parse_qsl
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic_core import from_json
 
-from pytest_personalens.core.errors import DataError, SpecError
+from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.facts import Clock, Session
-from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.datasets.base import parse_file
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.embedded.packaged import packaged_file, packaged_head
 from pytest_personalens.datasets.world.dates import MONTHS
-from pytest_personalens.suites.questions.questions import ABSTAIN, Expected, Question, offer
+from pytest_personalens.suites.questions.questions import ABSTAIN, Expected, Row, offer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
-    from pytest_personalens.suites.questions.questions import Kind
+    from pytest_personalens.suites.questions.questions import Kind, Question
 
 
-def open_rows() -> tuple[str, list[Row], Callable[[Row, str], Question]]:
+def open_own() -> tuple[str, list[Row], Callable[[Row, str], Question]]:
     """Return the version, the rows, and the reader of our questions."""
     people = EmbeddedDataset()
     entries = map(from_json, packaged_file("questions.jsonl").read_bytes().splitlines())
@@ -69,12 +64,6 @@ def _past(people: EmbeddedDataset, user: str) -> tuple[Session, ...]:
     return tuple(sorted(people.past(user), key=lambda session: (session.date, session.id)))
 
 
-#: Name of a benchmark -> its options, each with its values; the first is the default. N,N is numbers.
-FORMATS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
-    "prefeval": {"form": ("explicit", "choice-based", "persona-driven", "mcq"), "distance": ("10", "N,N")},
-    "longmemeval": {},
-    "personamem": {"tokens": ("32k", "128k")},
-}
 #: The domains of our questions.
 OWN_DOMAINS: Final = ("recall", "latest", "who", "when", ABSTAIN)
 #: Why a row gives no question -> its words.
@@ -85,33 +74,6 @@ REASONS: Final = {
     "duplicate": "it is there twice",
     "names-answer": "the question names its answer",
 }
-
-
-_OF_ROW: Final = ("user", "task", "kind", "domains", "item", "distance")
-
-
-class Row(NamedTuple):
-    """One question of a dataset without its history; `place` is where its reader finds it.
-
-    `reason` says why it gives no item, if it gives none. `needs_model` is true if no value of its right
-    answer can be looked for.
-    """
-
-    user: str
-    task: str
-    kind: Kind
-    domains: tuple[str, ...]
-    place: Any
-    item: str
-    reason: str = ""
-    needs_model: bool = False
-    distance: int | None = None
-
-    def question(self, dataset: str, **fields: Any) -> Question:
-        """Return the whole question; `fields` are those that a row does not have."""
-        id_ = slug(f"{self.task}-{self.user}")
-        own = {"id": id_, "dataset": dataset, **{name: getattr(self, name) for name in _OF_ROW}}
-        return Question(**own, **fields)
 
 
 class QuestionsDataset:
@@ -166,40 +128,14 @@ class QuestionsDataset:
         return kinds | dict(Counter(row.kind for row in self._rows.values()))
 
 
-def read_json(file: Path) -> Any:
-    """Return the content of a JSON file. Raise `DataError` for a bad one."""
-    return parse_file(file, "JSON", lambda path: json.loads(path.read_text(encoding="utf-8-sig")))
-
-
 def open_questions(spec: str, base: Path, *, by_value: bool) -> QuestionsDataset:
     """Return the questions that a spec names: ``embedded``, or ``prefeval:DIR?distance=10`` and the like.
 
     Raise `DataError` for a bad file, and `SpecError` for a bad spec.
     """
     if spec == "embedded":
-        own = importlib.import_module("pytest_personalens.suites.questions.data")
-        return QuestionsDataset("questions", *own.open_rows(), by_value=by_value)
-    name, _, rest = spec.partition(":")
-    if name not in FORMATS or not rest:
-        raise SpecError(
-            f"--personalens-data {spec}: expected embedded, prefeval:DIR, longmemeval:FILE or personamem:DIR"
-        )
-    text, _, query = rest.partition("?")
-    options = {key: values[0] for key, values in FORMATS[name].items()}
-    for key, value in parse_qsl(query, keep_blank_values=True):
-        allowed = FORMATS[name].get(key)
-        if allowed is None:
-            known = f"known: {', '.join(options)}" if options else "it has none"
-            raise SpecError(f"--personalens-data {spec}: unknown option {key!r} of {name}; {known}")
-        if value not in allowed and not ("N,N" in allowed and all(map(str.isdecimal, value.split(",")))):
-            wanted = "whole numbers, such as 0,10" if "N,N" in allowed else f"one of {', '.join(allowed)}"
-            raise SpecError(f"--personalens-data {spec}: {key}: expected {wanted}, not {value!r}")
-        options[key] = value
-    try:
-        path = base / Path(text).expanduser()
-    except RuntimeError as error:
-        raise SpecError(f"--personalens-data {spec}: {error}") from None
-    reader = importlib.import_module(f"pytest_personalens.suites.questions.{name}")
-    version, rows, read = reader.open_rows(path, **options)
-    told = "&".join(f"{key}={value}" for key, value in options.items())
-    return QuestionsDataset(f"{name}?{told}" if told else name, version, rows, read, by_value=by_value)
+        return QuestionsDataset("questions", *open_own(), by_value=by_value)
+    from pytest_personalens.suites.questions.benchmarks import open_benchmark
+
+    name, opened = open_benchmark(spec, base)
+    return QuestionsDataset(name, *opened, by_value=by_value)

@@ -1,9 +1,9 @@
-"""The values of the suite: questions with their past, and choices of an answer."""
+"""The values of the suite: questions with their past, rows without it, and choices of an answer."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, get_args
 
 from pydantic import Field
 
@@ -11,6 +11,7 @@ from pytest_personalens.agents.embedded.reader.text import stems
 from pytest_personalens.core.facts import Clock, Session
 from pytest_personalens.core.frozen import Frozen, Text
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
+from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import BaseScenario, Context
 from pytest_personalens.datasets.base import digest
 
@@ -101,6 +102,33 @@ class Question(BaseScenario):
             return Context(user=self.user, now=self.now)
         about = {"profile": self.profile} if self.profile else {}
         return Context(user=self.user, demographics=about, sessions=self.sessions, now=self.now)
+
+
+_OF_ROW: Final = ("user", "task", "kind", "domains", "item", "distance")
+
+
+class Row(NamedTuple):
+    """One question of a dataset without its history; `place` is where its reader finds it.
+
+    `reason` says why it gives no item, if it gives none. `needs_model` is true if no value of its right
+    answer can be looked for.
+    """
+
+    user: str
+    task: str
+    kind: Kind
+    domains: tuple[str, ...]
+    place: Any
+    item: str
+    reason: str = ""
+    needs_model: bool = False
+    distance: int | None = None
+
+    def question(self, dataset: str, **fields: Any) -> Question:
+        """Return the whole question; `fields` are those that a row does not have."""
+        id_ = slug(f"{self.task}-{self.user}")
+        own = {"id": id_, "dataset": dataset, **{name: getattr(self, name) for name in _OF_ROW}}
+        return Question(**own, **fields)
 
 
 _LETTERS: Final = "ABCDEFGHIJ"

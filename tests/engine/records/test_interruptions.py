@@ -27,7 +27,7 @@ from pytest_personalens.engine.participants import Participants
 from pytest_personalens.models import Answer, Request
 from pytest_personalens.models.call_log import CallLog
 from pytest_personalens.models.tape import TapeRules
-from pytest_personalens.plugin.records.record_files import RecordStore
+from pytest_personalens.plugin.stored.record_snapshots import RecordStore
 
 DIMENSIONS = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 #: Calls of an undisturbed run: three turns of the user, a reading of P, and three votes on TC.

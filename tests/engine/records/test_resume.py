@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.plugin.records.resume import first_changed, sources
+from pytest_personalens.plugin.stored.resume import first_changed, sources
 from tests.support.repository import Repository, forget_calls
 
 #: Models and an assistant that write down when a call begins and when it is answered, 50 ms later.

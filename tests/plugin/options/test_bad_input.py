@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_personalens.plugin.records.resume import calls_folder
+from pytest_personalens.plugin.stored.resume import calls_folder
 from tests.support.datasets.folders import copy_data
 from tests.support.repository import ROOT, Repository, calls
 from tests.support.scripted_agents import MODELS

@@ -17,11 +17,11 @@ from pytest_personalens.core.judging.verdict import Dimension, Verdict
 from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.core.scenario import Context, Scenario
 from pytest_personalens.datasets import EmbeddedDataset
+from pytest_personalens.engine.agents_on_tape import JudgeOnTape, UserOnTape, dialogue_digest
 from pytest_personalens.engine.engine import work
 from pytest_personalens.engine.job import Job, JobResult, ParticipantSpecs
 from pytest_personalens.engine.participants import Participants
-from pytest_personalens.engine.records.on_tape import JudgeOnTape, UserOnTape, dialogue_digest
-from pytest_personalens.engine.records.record import read_record, record_of
+from pytest_personalens.engine.record import read_record, record_of
 from pytest_personalens.models.tape import Tape, TapeRules
 from tests.support.repository import ROOT, Repository, ScriptedUser, record_bytes, records
 

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_personalens.core.errors import DataError, PersonalensError
 from pytest_personalens.core.files.json_stream import JsonWindow, read_at
-from pytest_personalens.suites.questions import longmemeval
+from pytest_personalens.suites.questions import benchmarks
 from pytest_personalens.suites.questions.data import QuestionsDataset, open_questions
 from pytest_personalens.suites.questions.questions import Question
 from tests.suites.questions import layouts
@@ -189,7 +189,7 @@ def test_of_a_large_sample_only_a_part_is_held_before_the_run(
         read.append(start)
         return read_at(path, start, size)
 
-    monkeypatch.setattr(longmemeval, "read_at", counted)
+    monkeypatch.setattr(benchmarks, "read_at", counted)
     spec = f"longmemeval:{layouts.write(tmp_path / 's.json', entries)}"
     empty_repo.write(conftest=SPY)
     empty_repo.inline(*SUITE, "all", DATA, spec, "--collect-only", "-q")

@@ -80,11 +80,11 @@ def arcs(setup: Setup) -> Case:
 
 def questions(setup: Setup) -> Case:
     """A file of questions in the layout of LongMemEval."""
-    from pytest_personalens.suites.questions.longmemeval import open_rows
+    from pytest_personalens.suites.questions.benchmarks import open_benchmark
 
     _any_assistant(setup)
     path = longmemeval(setup.repo / "questions.json", each=1)
-    what = _spoilt(setup, path, open_rows)
+    what = _spoilt(setup, path, lambda file: open_benchmark(f"longmemeval:{file}", Path()))
     options = ("--personalens-suite=questions", "--personalens-data=longmemeval:questions.json")
     return Case(what, (*options, "--personalens-sample=4", _JUDGE, "--personalens-gate=answer >= 0.5"))
 

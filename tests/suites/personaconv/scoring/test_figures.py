@@ -10,7 +10,6 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -154,15 +153,6 @@ def test_an_embedding_makes_sbert() -> None:
         TextScorer(embedding=f"{__name__}:one_vector").values("a", "b")
     with pytest.raises(SpecError, match="cannot be called"):
         TextScorer(embedding=f"{__name__}:CLASSES")
-
-
-def test_without_the_extra_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> str:
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(metadata, "version", missing)
-    with pytest.raises(SpecError, match=r"needs the extra text: pip install 'pytest-personalens\[text\]'"):
-        TextScorer()
 
 
 def test_nothing_is_imported_before_a_text_is_scored() -> None:

@@ -16,7 +16,7 @@ from syrupy.location import PyTestLocation
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.files.links import refuse_links, write_atomically
 from pytest_personalens.core.judging.evaluation import Evaluation
-from pytest_personalens.engine.records.record import (
+from pytest_personalens.engine.record import (
     FOLDER,
     STORED,
     ForeignRecord,

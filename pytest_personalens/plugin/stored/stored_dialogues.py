@@ -23,7 +23,7 @@ from pytest_personalens.core.scenario import Scenario, ScenarioRef
 from pytest_personalens.datasets.base import parse_file
 from pytest_personalens.datasets.official.official import TASK_ID, task_name
 from pytest_personalens.engine.job import PERSON, StoredDialogue
-from pytest_personalens.engine.records.record import STORED, read_record
+from pytest_personalens.engine.record import STORED, read_record
 from pytest_personalens.results.values.results import RESULTS_SCHEMA, read_results
 
 if TYPE_CHECKING:
@@ -101,35 +101,24 @@ def _files_in(folder: Path) -> list[Path]:
 
 
 def _read_file(file: Path, exports: Exports) -> Iterator[Entry]:
-    if file.suffix.lower() != ".json":
-        yield from _values(file, exports)
-        return
-    try:
-        data = parse_file(file, "JSON", lambda path: json.loads(path.read_text(encoding="utf-8-sig")))
-    except DataError:
-        if any(value.problem for value in read_values(file)):
-            raise
-        data = []  # several values
-    if isinstance(data, dict) and str(data.get("schema", "")).startswith(RESULTS_SCHEMA.partition("/")[0]):
-        yield from _results(file)
-    elif isinstance(data, dict) and "record" in data:
-        yield from _record(file)
-    elif isinstance(data, dict) and "user_id" in data and "dialogue" in data:
-        yield _official(file, data)
-    elif isinstance(data, list) or not exports.add(file, "line 1", 1, data):
-        yield from _values(file, exports)
-
-
-def _values(file: Path, exports: Exports) -> Iterator[Entry]:
-    one = file.suffix.lower() == ".json"
-    for value in read_values(file):
+    values, one = read_values(file), file.suffix.lower() == ".json"
+    if one and any(value.problem for value in values):
+        # The error of the whole tells the line of a document over many lines.
+        parse_file(file, "JSON", lambda path: json.loads(path.read_text(encoding="utf-8-sig")))
+    for value in values:
         if value.problem is not None:
             raise value.problem
         data, where = value.value, value.where
-        own = isinstance(data, dict) and ("messages" in data or "dialogue" in data)
-        if isinstance(data, dict) and "turns" in data and "verdicts" in data:
+        names = data.keys() if isinstance(data, dict) else frozenset[str]()
+        if one and names and str(data.get("schema", "")).startswith(RESULTS_SCHEMA.partition("/")[0]):
+            yield from _results(file)
+        elif one and "record" in names:
+            yield from _record(file)
+        elif one and {"user_id", "dialogue"} <= names:
+            yield _official(file, data)
+        elif {"turns", "verdicts"} <= names:
             yield _converted(data, file, where)  # of `personalens records --write`
-        elif own and ("scenario" in data or "whole" in data):
+        elif names & {"messages", "dialogue"} and names & {"scenario", "whole"}:
             yield _line(data, file, where, value.number)
         elif not exports.add(file, where, value.number, data):
             if one or not isinstance(data, dict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.dialogue.message import Message
@@ -12,7 +12,7 @@ from pytest_personalens.core.dialogue.state import State
 from pytest_personalens.core.errors import JudgeFault, NotJudged, RecordError
 from pytest_personalens.core.facts import StoreLook
 from pytest_personalens.core.judging.verdict import Verdict
-from pytest_personalens.engine.records.record import seen
+from pytest_personalens.engine.record import seen
 from pytest_personalens.models.tape import UNDER_TEST, Tape, TapeRules, part_digest
 
 if TYPE_CHECKING:
@@ -26,20 +26,42 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.core.scenario import BaseScenario
-    from pytest_personalens.engine.records.record import Record
+    from pytest_personalens.engine.record import Record
     from pytest_personalens.models.call_log import CallLog, CaseCalls
 
 
-class JudgeByCase:
+#: The attributes that a judge may have.
+_TRAITS: Final = ("identity", "paid", "parallel", "answer", "deterministic", "dimensions", "reads_criteria")
+
+
+class _LikeJudge:
+    """What stands before a judge: it has the attributes that the judge has."""
+
+    identity: str
+    paid: bool
+    parallel = False
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        for name in (
+            "identity",
+            "paid",
+            "parallel",
+            "answer",
+            "deterministic",
+            "dimensions",
+            "reads_criteria",
+        ):
+            if (trait := getattr(judge, name, None)) is not None:
+                setattr(self, name, trait)
+
+
+class JudgeByCase(_LikeJudge):
     """A judge whose readings are in the `log`, where each dialogue is a case; several threads may use it.
 
     `open_judge` returns the judge of a tape. Without `may_spend`, it asks nothing that costs money. With
     `anew`, it uses only what this run bought. If `strict`, a damaged line of the log is an error.
     """
-
-    identity: str
-    paid: bool
-    parallel = False
 
     def __init__(
         self,
@@ -50,7 +72,7 @@ class JudgeByCase:
         anew: bool = False,
         strict: bool = False,
     ) -> None:
-        copy_traits(open_judge(Tape()), self)
+        super().__init__(open_judge(Tape()))
         self._open, self._log, self._strict = open_judge, log, strict
         self._rules = TapeRules(may_spend=may_spend, anew=anew, run=log.run if log is not None else "")
         self._cases: dict[str, tuple[Judge, CaseCalls | None]] = {}
@@ -128,24 +150,20 @@ def _turn_data(turn: object) -> dict[str, Any]:
     return {n: v for n, v in plain.items() if n not in defaults or v != defaults[n]}
 
 
-class JudgeOnTape:
-    """A judge whose verdicts are on the tape: known while all that it would see is the same."""
-
-    identity: str
-    paid: bool
-    parallel = False
-
-    def __init__(self, judge: Judge, tape: Tape, *, by_model: bool = False) -> None:
-        copy_traits(judge, self)
+class _JudgeBesideTape(_LikeJudge):
+    def __init__(self, judge: Judge, tape: Tape) -> None:
+        super().__init__(judge)
         # If the judge may not be asked, threads would save no time.
         self.parallel = self.parallel and tape.rules.may_spend
-        self._judge, self._tape, self._by_model = judge, tape, by_model
+        self._tape = tape
+
+
+class JudgeOnTape(_JudgeBesideTape):
+    """A judge whose verdicts are on the tape: known while all that it would see is the same."""
 
     def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the verdict that is known, or the judge's."""
         self._tape.heard = dialogue
-        if self._by_model:
-            return self._by_calls(scenario, dialogue, dimension)
 
         def read_or_not() -> Verdict | NotJudged:
             try:
@@ -168,8 +186,13 @@ class JudgeOnTape:
             raise answer
         return answer
 
-    def _by_calls(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
-        """Return the verdict of a model; if what is known cannot be read, it is asked once more."""
+
+class ModelJudgeOnTape(_JudgeBesideTape):
+    """A judge whose model's calls are on the tape; an unreadable known answer is asked for once more."""
+
+    def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
+        """Return the verdict of the calls that are known, or that the model makes."""
+        self._tape.heard = dialogue
         role, fault = dimension.purpose, None
         while True:
             asked, bought = self._tape.asked[role], self._tape.bought[role]
@@ -185,15 +208,12 @@ class JudgeOnTape:
                 raise fault from None  # the run may not spend, and the record repeats the fault
 
 
-class RecordedJudge:
+class RecordedJudge(_LikeJudge):
     """A judge that costs nothing and gets no prompts: what it read in the same dialogue is in the record."""
 
-    identity: str
-    paid = False
-
     def __init__(self, judge: Judge, record: Record) -> None:
-        copy_traits(judge, self)
-        self._judge, self._record = judge, record
+        super().__init__(judge)
+        self._record = record
 
     def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """Return the verdict on record, or the judge's."""
@@ -203,13 +223,6 @@ class RecordedJudge:
                 if verdict.dimension == dimension and seen(record.dialogue) == seen(dialogue):
                     return verdict
         return self._judge.verdict(scenario, dialogue, dimension)
-
-
-def copy_traits(judge: Judge, wrapped: object) -> None:
-    """Give what wraps a judge the attributes that a judge may have, where it has them."""
-    for name in ("identity", "paid", "parallel", "answer", "deterministic", "dimensions", "reads_criteria"):
-        if (trait := getattr(judge, name, None)) is not None:
-            setattr(wrapped, name, trait)
 
 
 def _verdict_data(verdict: object) -> dict[str, Any]:

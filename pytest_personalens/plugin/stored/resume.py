@@ -19,12 +19,13 @@ from pytest_personalens.core.files.destinations import cache_folder
 from pytest_personalens.core.files.links import read_own, refuse_links, write_atomically
 from pytest_personalens.core.options.option_table import OPTIONS, keys_of
 from pytest_personalens.core.runtime import git
-from pytest_personalens.engine.records.record import FOLDER
+from pytest_personalens.core.safe_text import age_text
+from pytest_personalens.engine.record import APART, FOLDER, own_folders
 from pytest_personalens.models.call_log import CallLog
 from pytest_personalens.plugin.input_errors import input_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from pytest_personalens.core.options.settings import Settings
 
@@ -84,21 +85,16 @@ def _why(error: Exception) -> str:
     return str(getattr(error, "strerror", None) or error)
 
 
-def begin_run(
-    config: pytest.Config, settings: Settings, *, keeps: bool, worker_input: dict[str, Any] | None
-) -> RunState:
+def begin_run(config: pytest.Config, settings: Settings) -> RunState:
     """Begin a new run, or continue the one that was interrupted; a worker takes part in its controller's.
 
-    `keeps` says if this run keeps anything for another. If the assistant has changed, its replies say nothing
-    about it now, and a new run begins. Raise `SpecError` if nothing could be kept, and `pytest.UsageError` if
-    the run to resume had other settings.
+    If the assistant has changed, its replies say nothing about it now, and a new run begins. Raise
+    `SpecError` if nothing could be kept, and `pytest.UsageError` if the run to resume had other settings.
     """
-    if not keeps:
-        return RunState()
     root = config.rootpath
     log = open_log(root, beside_records=settings.writes_records or settings.resume)
-    if worker_input is not None:
-        log.run = str(worker_input[RUN_ID])
+    if (of_controller := getattr(config, "workerinput", None)) is not None:
+        log.run = str(of_controller[RUN_ID])
         return RunState(log.run, log)
     left = _read(log.folder) if settings.resume else None
     now = {n: value for n, value in json.loads(json.dumps(settings._asdict())).items() if n in _SAME}
@@ -110,7 +106,7 @@ def begin_run(
                     f"--personalens-resume: the interrupted run had {o.called} {then!r}, this one has"
                     f" {now.get(o.key)!r}; give the same, or leave out --personalens-resume to start anew"
                 )
-        age, differs = _age(left["began"]), first_changed(left["sources"], made_of)
+        age, differs = age_text(time.time() - left["began"]), first_changed(left["sources"], made_of)
         if not differs:
             history = f"continues the interrupted run, begun {age} ago, and counts its replies and its calls"
             log.run = str(left["run"])
@@ -126,14 +122,6 @@ def begin_run(
     except OSError as error:
         raise SpecError(f"{file}: cannot be written: {error.strerror}; remove it", code="PL105") from None
     return RunState(log.run, log, history)
-
-
-def _age(began: float) -> str:
-    minutes = max(0, round((time.time() - began) / 60))
-    for size, unit in ((60 * 24, "day"), (60, "hour")):
-        if minutes >= 2 * size:
-            return f"{minutes // size} {unit}s"
-    return f"{minutes} minute{'' if minutes == 1 else 's'}"
 
 
 def end_run(state: RunState) -> None:
@@ -160,10 +148,6 @@ _SUFFIXES: Final = frozenset(
         ".jinja2", ".tmpl", ".env",
     )
 )  # fmt: skip
-#: Folders that a run writes to, or that hold installed packages.
-_APART: Final = frozenset(
-    {"__personalens__", "__snapshots__", "__pycache__", "node_modules", "site-packages"}
-)
 #: Variables with a CI service's name of a run, which all its jobs share, also when some of them run again.
 _RUNS: Final = (
     "PERSONALENS_RUN_ID", "GITHUB_RUN_ID", "CI_PIPELINE_ID", "CIRCLE_WORKFLOW_ID", "BUILDKITE_BUILD_ID",
@@ -180,11 +164,12 @@ def sources(root: Path) -> dict[str, str]:
     commit, top = git(root, "rev-parse", "HEAD"), git(root, "rev-parse", "--show-toplevel")
     status = git(root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
     if commit is None or status is None or top is None:
-        return {name: _digest(root / name) for name in sorted(_walk(root))}
+        files = (Path(folder, name) for folder, names in own_folders(root) for name in names)
+        return {os.path.relpath(f, root): _digest(f) for f in sorted(files) if f.suffix in _SUFFIXES}
     digests = {"the commit": commit.strip()}
     for entry in filter(None, status.split("\0")):
         state, name = entry[:2], entry[3:]
-        if not _APART & set(Path(name).parts) and (state != "??" or Path(name).suffix in _SUFFIXES):
+        if not APART & set(Path(name).parts) and (state != "??" or Path(name).suffix in _SUFFIXES):
             digests[name] = _digest(Path(top.rstrip("\n")) / name)
     return digests
 
@@ -200,18 +185,6 @@ def origin(root: Path) -> dict[str, str]:
 def first_changed(before: Mapping[str, str], now: Mapping[str, str]) -> str:
     """Return the first source that differs, or an empty text."""
     return next((what for what in sorted({*before, *now}) if before.get(what) != now.get(what)), "")
-
-
-def _walk(root: Path) -> Iterator[str]:
-    for folder, folders, files in os.walk(root):
-        folders[:] = [
-            name
-            for name in folders
-            if name not in _APART and name[0] != "." and not (Path(folder) / name / "pyvenv.cfg").exists()
-        ]
-        yield from (
-            os.path.relpath(Path(folder) / name, root) for name in files if Path(name).suffix in _SUFFIXES
-        )
 
 
 def _digest(file: Path) -> str:

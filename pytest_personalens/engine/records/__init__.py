@@ -1,1 +1,0 @@
-"""Records of evaluations: made, compared and replayed."""

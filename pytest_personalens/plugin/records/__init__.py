@@ -1,1 +1,0 @@
-"""Records on disk, and the state with which a run resumes."""
