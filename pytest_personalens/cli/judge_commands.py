@@ -57,6 +57,7 @@ _COUNT: Final = 30
 
 def agreement(options: argparse.Namespace) -> None:
     """Compare a judge with labelled dialogues."""
+    _refuse_unlabelled(dimensions(options.dimensions.split(",")))
     # The paths are checked before any paid call: the user learns early of a path that cannot be written,
     # and no file of somebody else is replaced.
     paths = report_files(options.report, {"this command": options.labels}) if not options.estimate else []
@@ -82,8 +83,7 @@ def calibrate(options: argparse.Namespace) -> None:
         for reading in agreement.readings:
             print(*agreement_tables.confusion(reading), sep="\n")
         if agreement.faults:
-            name, why = next(iter(agreement.faults.items()))
-            print(f"not judged: {len(agreement.faults)}, such as {name}: {why}")
+            print(_not_judged(agreement))
         write_atomically(options.write, f"{calibration.model_dump_json(indent=2, by_alias=True)}\n")
         print(f"written: {options.write}; give it as personalens_calibration to runs with this judge")
 
@@ -144,6 +144,9 @@ def _judge_labels(options: argparse.Namespace, conclude: Callable[[Agreement], N
                 at_once=options.concurrency,
             )
             moved = idle_lines(plain, judge, at_once=options.concurrency) if options.idle else []
+    if not agreement.readings:
+        print_usage(meter.usage, lambda purpose: price)
+        raise SpecError(f"{options.labels}: nothing could be judged; {_not_judged(agreement)}", code="PL303")
     conclude(agreement)
     if moved:
         print(*moved, sep="\n")
@@ -216,14 +219,20 @@ def _open_log(options: argparse.Namespace) -> CallLog:
         ) from None
 
 
+def _not_judged(agreement: Agreement) -> str:
+    name, why = next(iter(agreement.faults.items()))
+    return f"not judged: {len(agreement.faults)}, such as {name}: {why}"
+
+
 def _calibration(agreement: Agreement, options: argparse.Namespace) -> Calibration:
     found = {reading.dimension: reading.confusion for reading in agreement.readings}
     tc = found.get(Dimension.TASK_COMPLETION, {})
     done, failed = (sum(tc.get(f"{label} -> {read}", 0) for read in (0, 1)) for label in (1, 0))
     if not done or not failed:
+        unread = f" ({_not_judged(agreement)})" if agreement.faults else ""
         raise SpecError(
             f"{options.labels}: {done} dialogues are labelled as completed and {failed} as not, and were"
-            " judged; a calibration needs some of each, best 50",
+            f" judged{unread}; a calibration needs some of each, best 50",
             code="PL207",
         )
     return Calibration(
@@ -266,8 +275,7 @@ def label(options: argparse.Namespace) -> None:
     if not annotators:
         raise SpecError("--annotators: expected names separated by commas, such as ann,bo,cy")
     readings = dimensions(options.dimensions.split(","))
-    if unknown := [d.short for d in readings if d not in LABELLED]:
-        raise SpecError(f"--dimensions {unknown[0]}: people label {', '.join(d.short for d in LABELLED)}")
+    _refuse_unlabelled(readings)
     # A file of labels is never written over: it is not told from one that holds what somebody said.
     writable(options.out, "--out", kind="html" if is_page else "json")
     drawn = _drawn(options.dialogues, options.count, options.seed)
@@ -285,6 +293,11 @@ def label(options: argparse.Namespace) -> None:
         )
     single, multi = (sum(one.scenario.kind == kind for one in drawn) for kind in ("single", "multi"))
     print(f"{len(drawn)} dialogues, {single} single-domain and {multi} multi-domain ones: {told}")
+
+
+def _refuse_unlabelled(readings: Sequence[Dimension]) -> None:
+    if unknown := [d.short for d in readings if d not in LABELLED]:
+        raise SpecError(f"--dimensions {unknown[0]}: people label {', '.join(d.short for d in LABELLED)}")
 
 
 def _drawn(paths: list[Path], count: int | None, seed: str) -> list[Unlabelled]:

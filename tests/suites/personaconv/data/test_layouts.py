@@ -84,6 +84,8 @@ def irregular() -> Posts:
         odd.append(post("ada", 40_000 + 100 * n, answer))
     for n, author in enumerate(["[deleted]", None, 7]):
         odd.append(post("ada", 50_000 + 100 * n, comment("x", "Y", 50_001 + 100 * n) | {"author": author}))
+    older = comment("ada", "Written before what it answers", 60_005, 9)
+    odd.append(post("ada", 60_000, comment("bram", "Asked", 60_010, 1, older)))
     return {"ada": odd, "[deleted]": [talk("[deleted]", 0), talk("[deleted]", 500)]}
 
 
@@ -95,6 +97,7 @@ def test_every_irregular_post_is_an_item_or_counted(tmp_path: Path, protocol: Pr
         counts = dataset.excluded[kind]
         assert len(dataset.items(kind)) + sum(counts.values()) == len(raw(posts))
         assert len(dataset.left_out(kind)) == sum(counts.values())
+        assert len({ref.id for ref in dataset.items(kind)}) == len(dataset.items(kind))
         for ref in dataset.items(kind):
             assert dataset.load(ref).requests["P-Conv"].text
     reasons = set().union(*(dataset.excluded[kind] for kind in KINDS))
@@ -114,6 +117,7 @@ def test_each_irregularity_has_its_reason(tmp_path: Path) -> None:
         1: "no-past", 2: "no-post", 3: "key-not-author", 5: "no-target", 7: "bad-time", 8: "bad-time",
         11: "no-domain", 14: "no-target", 16: "duplicate",
     }  # fmt: skip
+    assert reasons[len(irregular()["ada"])] == "no-target"
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
