@@ -29,7 +29,7 @@ from pytest_personalens.reports.content.why_items_failed import DOES, case_title
 from pytest_personalens.reports.html.payload import pack, payload, script_json, shown_dimensions
 from pytest_personalens.results import wording
 from pytest_personalens.results.means import estimate
-from pytest_personalens.results.reasons.reasons import COSTS, reason_counts
+from pytest_personalens.results.reasons import COSTS, reason_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

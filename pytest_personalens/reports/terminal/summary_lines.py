@@ -25,7 +25,7 @@ from pytest_personalens.reports.content.result_tables import (
 )
 from pytest_personalens.reports.content.why_items_failed import said_by_judge, why
 from pytest_personalens.results.gates.since_baseline import latency_change_text
-from pytest_personalens.results.reasons.reasons import broken_limits, costs_of
+from pytest_personalens.results.reasons import broken_limits, costs_of
 from pytest_personalens.results.values.item import shortfall_text
 from pytest_personalens.results.wording import (
     REPORT_ONLY,

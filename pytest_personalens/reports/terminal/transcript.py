@@ -28,7 +28,7 @@ from pytest_personalens.reports.content.why_items_failed import (
     sentence_of,
     why,
 )
-from pytest_personalens.results.reasons.reasons import costs_of
+from pytest_personalens.results.reasons import costs_of
 from pytest_personalens.results.values.item import uncounted_reason
 from pytest_personalens.results.wording import unfound_text
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.evaluation import Evaluation
     from pytest_personalens.core.judging.verdict import UserFault, Verdict
     from pytest_personalens.core.scenario import BaseScenario
-    from pytest_personalens.results.reasons.why_gates_failed import Explanation, WorstCase
+    from pytest_personalens.results.explanations import Explanation, WorstCase
     from pytest_personalens.results.values.item import Earlier, Shortfall
     from pytest_personalens.results.values.results import Results
 
