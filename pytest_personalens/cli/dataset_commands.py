@@ -185,6 +185,9 @@ def _size(quality: Quality, folder: Path) -> str:
 def _build_by_hand(options: argparse.Namespace) -> int:
     """Lay out the files of the next step, or print what is missing; return 1 if anything is."""
     folder: Path = options.by_hand
+    given = {"DOMAIN.toml": options.plan, "--model": options.model, "--out": options.out}
+    if extra := [name for name, value in given.items() if value is not None]:
+        raise SpecError(f"--by-hand: {extra[0]} is of a dataset made by a model; give one way", code="PL108")
     domains, people = (
         [part.strip() for part in text.split(",") if part.strip()]
         for text in (options.domains, options.people)

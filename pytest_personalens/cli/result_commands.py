@@ -16,7 +16,7 @@ from pytest_personalens.cli.command import UNWRITABLE, print_errors
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.names import holds_case
-from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT, read_gate
+from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT, LEVEL, read_gate
 from pytest_personalens.core.options.option_table import list_parts
 from pytest_personalens.core.safe_text import age_text, count, harmless
 from pytest_personalens.reports.content.markup import escape
@@ -35,7 +35,7 @@ from pytest_personalens.reports.terminal.transcript import failure_lines, gate_f
 from pytest_personalens.reports.write_reports import Files, WrittenFiles, check_files, write_files
 from pytest_personalens.results.comparison.baseline import baseline_of, read_baseline, terms_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline, setup_differences
-from pytest_personalens.results.reasons.why_gates_failed import explanations
+from pytest_personalens.results.explanations import explanations
 from pytest_personalens.results.shards import last_run, read_computed, read_shards
 from pytest_personalens.results.shards import merge as merge_shards
 from pytest_personalens.results.summarize import attach_earlier
@@ -53,8 +53,6 @@ if TYPE_CHECKING:
 
 _STDOUT: Final = "-"
 _WIDTH: Final = 100
-#: The level of the tests between two stored runs.
-_LEVEL: Final = 0.05
 #: Tables of the paper, from stored runs.
 _TABLES: Final = {
     3: assistant_tables,
@@ -162,7 +160,7 @@ def _compared(results: Results, before: Results, name: str) -> Results:
     tested = whole and bool(results.own) and not baseline.mismatch(terms_of(results))
     results = attach_earlier(results, baseline, scores=tested)
     notes = setup_differences(before, results)
-    level = _LEVEL if tested else 0.0
+    level = LEVEL if tested else 0.0
     comparison = compare_with_baseline(baseline, results, name=name, level=level, margins={}, notes=notes)
     return results.model_copy(update={"comparison": comparison})
 

@@ -113,24 +113,6 @@ def test_two_judges_in_one_run_are_one_row(small: Repository, endpoint: Endpoint
     assert not any(call.prompt.startswith("tc ") for call in endpoint.calls)
 
 
-@pytest.mark.parametrize(
-    ("spec", "told"),
-    [
-        ("tc=bedrock:claude-3-sonnet-v1", "no judge of the other readings; add its spec, such as tc=SPEC,SPEC"),
-        ("tc=a,tc=b,c", "two judges of tc; give one"),
-        ("tc=a,b,c", "two judges of all other readings; give one"),
-        ("tc=,embedded", "expected a model spec, or READING=SPEC,SPEC"),
-        ("taste=embedded,embedded", "unknown dimension 'taste'; known: tc, p, *"),
-        ("tc=acme:x,embedded", "no provider knows 'acme:x'; use 'embedded', *"),
-    ],
-)  # fmt: skip
-def test_a_bad_pair_of_judges_is_one_line(empty_repo: Repository, spec: str, told: str) -> None:
-    assert_usage_error(
-        empty_repo.inline("--personalens-sample", "1", "--personalens-judge-model", spec),
-        f"ERROR: *--personalens-judge-model: *{told}*",
-    )
-
-
 def test_the_spec_of_a_provider_may_hold_commas() -> None:
     assert judge_specs("ours:a,b") == {"": "ours:a,b"}
 

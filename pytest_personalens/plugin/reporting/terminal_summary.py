@@ -17,7 +17,7 @@ from pytest_personalens.plugin.running.prepare import record_command, rerun_comm
 from pytest_personalens.reports.content.findings import gates_off
 from pytest_personalens.reports.content.why_items_failed import sentence_of
 from pytest_personalens.reports.terminal.summary_lines import summary_lines
-from pytest_personalens.results.reasons.why_gates_failed import explanations
+from pytest_personalens.results.explanations import explanations
 from pytest_personalens.results.wording import REPORT_ONLY, REPORTED_GATES
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.plugin.running.run import Run, Tally
     from pytest_personalens.reports.write_reports import WrittenFiles
-    from pytest_personalens.results.reasons.why_gates_failed import Explanation, WorstCase
+    from pytest_personalens.results.explanations import Explanation, WorstCase
     from pytest_personalens.results.values.figures import Gate
     from pytest_personalens.results.values.results import Results
 

@@ -28,19 +28,18 @@ from pytest_personalens.reports.content.why_items_failed import (
     sentence_of,
     why,
 )
-from pytest_personalens.results.reasons.reasons import costs_of
+from pytest_personalens.results.reasons import costs_of
 from pytest_personalens.results.values.item import uncounted_reason
 from pytest_personalens.results.wording import unfound_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.dialogue.state import State
     from pytest_personalens.core.judging.evaluation import Evaluation
     from pytest_personalens.core.judging.verdict import UserFault, Verdict
     from pytest_personalens.core.scenario import BaseScenario
-    from pytest_personalens.results.reasons.why_gates_failed import Explanation, WorstCase
+    from pytest_personalens.results.explanations import Explanation, WorstCase
     from pytest_personalens.results.values.item import Earlier, Shortfall
     from pytest_personalens.results.values.results import Results
 
@@ -250,7 +249,7 @@ def _turns(
         if message.session != session:
             session = message.session
             yield f"     session of {session}"
-        yield from _calls(message, width)
+        yield from _first_ones("         called ", call_lines(message), width)
         if turn == parting:
             recorded = cut_to(before[turn].content, _LONGEST_MESSAGE)
             yield from wrap_lines(f"  - {turn:2} recorded  ", recorded, width)
@@ -274,18 +273,13 @@ def _state(state: State | None, width: int) -> Iterator[str]:
     """What the system held after the dialogue, a line for each thing."""
     if state is None:
         return
-    lines = [record.in_one_line() for record in stored_records(state.data)]
-    for line in lines[:_MOST_CALLS] or ["nothing"]:
-        yield from wrap_lines("     the system holds ", short_line(line, _LONGEST_THING), width)
-    if len(lines) > _MOST_CALLS:
-        yield f"         [... {len(lines) - _MOST_CALLS:,} more]"
+    held = [short_line(record.in_one_line(), _LONGEST_THING) for record in stored_records(state.data)]
+    yield from _first_ones("     the system holds ", held or ["nothing"], width)
 
 
-def _calls(message: Message, width: int) -> Iterator[str]:
-    """What the assistant did before it said its turn, a line a call."""
-    lines = call_lines(message)
+def _first_ones(label: str, lines: Sequence[str], width: int) -> Iterator[str]:
     for line in lines[:_MOST_CALLS]:
-        yield from wrap_lines("         called ", line, width)
+        yield from wrap_lines(label, line, width)
     if len(lines) > _MOST_CALLS:
         yield f"         [... {len(lines) - _MOST_CALLS:,} more]"
 

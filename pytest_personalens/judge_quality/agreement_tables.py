@@ -10,7 +10,7 @@ from pytest_personalens.reports.paper_tables import agreement_table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_personalens.judge_quality.agreement.kappa import Agreement, Reading
+    from pytest_personalens.judge_quality.agreement import Agreement, Reading
     from pytest_personalens.reports.content.markup import Table
 
 
