@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pytest
 
-from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.core.judging.verdict import Dimension, Verdict
 from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.judge_quality.drift import (
     AdoptedJudge,
@@ -15,6 +15,7 @@ from pytest_personalens.judge_quality.drift import (
     detect_drift,
     open_anchors,
     permutation_test,
+    read_anchors,
     sign_test,
 )
 from pytest_personalens.results.values.figures import DriftOutcome
@@ -424,6 +425,30 @@ def test_small_changes_that_lean_one_way_are_found() -> None:
         detect_drift(baseline(0, 0, "a", exact=True), baseline(1, 0, "b", exact=True)).outcome
         == "the judge changed"
     )
+
+
+@pytest.mark.parametrize(("far", "outcome"), [(3, "neither changed"), (4, "the judge changed")])
+def test_far_changes_count_whichever_way_they_lean(far: int, outcome: str) -> None:
+    then, p = baseline(0, 0, "a"), Dimension.PERSONALIZATION
+    before = {str(n): 3 - n % 2 for n in range(24)}
+    after = before | {str(n): (1, 4)[n % 2] for n in range(far)}
+    was, now = (then.model_copy(update={"verdicts": {p: scores}}) for scores in (before, after))
+    assert detect_drift(was, now).outcome == outcome
+
+
+def test_a_judge_that_is_down_is_asked_three_times() -> None:
+    asked = []
+
+    class Down:
+        identity, paid = "down", False
+
+        def verdict(self, scenario: object, dialogue: object, dimension: Dimension) -> Verdict:
+            asked.append(dimension)
+            raise RuntimeError("out of order")
+
+    found = read_anchors(open_anchors(), Down(), [Dimension.PERSONALIZATION])
+    assert (len(asked), len(found.faults)) == (3, 3)
+    assert "out of order" in found.stopped
 
 
 def test_the_same_words_scored_otherwise_are_not_the_assistants_doing() -> None:
