@@ -18,7 +18,7 @@ from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.verdict import Reason, Verdict
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.judge_quality.agreement.labels import Labelled, read_labels
+from pytest_personalens.judge_quality.labels import Labelled, read_labels
 from pytest_personalens.models import Request
 from pytest_personalens.models.meter import Meter
 from tests.support.datasets.dinner import DINNER, dialogue

@@ -80,6 +80,7 @@ _MADE_BY = "give DOMAIN.toml with --model SPEC and --out FOLDER, or --by-hand FO
         ("build plan.toml --model=openai:x --out=o --budget=1usd", "--budget: no price is known for openai:x; give it with --price"),
         ("build --by-hand new", "--by-hand: add --domains 'Prescriptions' --people "),
         ("build --by-hand plan.toml --domains=A", "plan.toml"),
+        ("build --by-hand new --domains=A --model=openai:x", "--by-hand: --model is of a dataset made by a model"),
         ("import-chats no.jsonl --out=o", "no.jsonl: cannot be read: No such file or directory"),
         ("import-chats empty.jsonl --out=o", "empty.jsonl: no dialogue in it; "),
         ("import-chats bad.jsonl --out=o", "bad.jsonl: none of its 2 dialogues can be read; the first: line 1: messages: expected "),
