@@ -237,7 +237,7 @@ def test_what_cannot_be_drawn_is_refused_in_one_line(
         (("labels.jsonl", "--count", "4", *page), "--count 4: labels.jsonl has only 3 dialogues"),
         (("labels.jsonl", "results.json", *page), "give one file of labels, or results"),
         (("results.json", "--out", "results.json"), "--out: expected a path that ends in .html or .jsonl, not results.json"),
-        (("results.json", "--out", "labels.jsonl"), "--out: labels.jsonl was not written by this plugin; give another path, or remove it"),
+        (("results.json", "--out", "labels.jsonl"), "--out: labels.jsonl is there, and may hold what somebody wrote; give another path, or remove it"),
         (("results.json", *page, "--annotators", ","), "--annotators: expected names separated by commas"),
         (("results.json", *page, "--dimensions", "facts"), "--dimensions facts: people label tc, p"),
         (("none.json", *page), "there is no scored dialogue whose scenario these files hold"),

@@ -1,4 +1,7 @@
-"""What a run may take of a model: the limit of calls at once, usage by purpose, prices, and caps."""
+"""What a run may take of a model: the limit of calls at once, usage by purpose, prices, and caps.
+
+An answer that holds nothing is billed like any other: it counts in the usage, and in the caps.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from pytest_personalens.core.judging.usage import Price, Usage, price_of, read_p
 from pytest_personalens.models import Answer, Request
 from pytest_personalens.models.meter import Budget, Meter
 from pytest_personalens.models.retry import COOLDOWN, Limiter, Reliable
+from tests.support.repository import Repository
 from tests.support.scripted_agents import FakeModel
 from tests.support.servers.endpoint import Endpoint, Reply
 
@@ -146,3 +150,30 @@ def test_a_cap_on_money_counts_what_calls_cost(tmp_path: Path) -> None:
     with pytest.raises(BudgetSpent, match=r"has spent \$3.00, the cap of --personalens-budget is \$2.50"):
         meter.complete(fake, ASK, "judge tc")
     assert meter.usage["judge tc"].calls == 3
+
+
+def billed(repo: Repository, *args: str) -> tuple[int, pytest.RunResult]:
+    """The calls of one dialogue with a user that a model plays, as the results count them."""
+    options = ("--personalens-sample=1", "--personalens-user-model=openai:small", "--personalens-record=live")
+    result = repo.run(*options, "--personalens-report", "r.json", *args)
+    usage = repo.results("r.json")["usage"].values()
+    assert min(used["input_tokens"] + used["cached_tokens"] for used in usage) > 0
+    return sum(used["calls"] for used in usage), result
+
+
+def test_an_answer_that_holds_nothing_counts(repo: Repository, endpoint: Endpoint) -> None:
+    endpoint.replies = [Reply("")]
+    assert billed(repo)[0] == len(endpoint.calls) == 3, "two turns, one of them asked for twice"
+
+
+def test_answers_that_hold_nothing_count_to_the_end_and_in_a_cap(
+    repo: Repository, endpoint: Endpoint
+) -> None:
+    endpoint.answer = lambda call: Reply("")
+    quick = "\nimport pytest_personalens.models.retry as r\nr.FIRST_WAIT = 0.001\n"
+    repo.write(conftest=(repo.path / "conftest.py").read_text() + quick)
+    assert billed(repo, "--personalens-dimensions=tc")[0] == len(endpoint.calls) > 2
+    endpoint.calls.clear()
+    calls, result = billed(repo, "--personalens-dimensions=tc", "--personalens-budget=2calls")
+    assert calls == len(endpoint.calls) == 2
+    result.stdout.fnmatch_lines(["not scored: 1, the cap on calls or money was reached*"])

@@ -103,7 +103,7 @@ def test_parameters_of_the_spec_win_and_the_region_picks_the_profile(
 
 BUSY = {
     "throttled": (Reply(status=429, code="ThrottlingException"), Reply(status=429)),
-    "5xx": (Reply(status=503, code="ServiceUnavailableException"), Reply(status=503)),
+    "5xx": (Reply(status=502, code="NobodyKnowsException"), Reply(status=502)),
     "internal": (Reply(status=500, code="InternalServerException"), Reply(status=500)),
     "model timeout": (Reply(status=408, code="ModelTimeoutException"), Reply(status=408)),
     "dropped": (Reply(fault="drop"), Reply(fault="drop")),
@@ -179,7 +179,7 @@ def test_a_model_that_has_no_room_yet_is_waited_for_each_time(endpoint: Endpoint
 def test_the_provider_says_how_long_to_wait(endpoint: Endpoint, spec: str) -> None:
     endpoint.replies = [
         Reply(status=429, code="ThrottlingException", headers={"Retry-After": "7"}),
-        Reply(status=429, code="ThrottlingException", headers={"Retry-After": "900"}),
+        Reply(status=429, code="NobodyKnowsException", headers={"Retry-After": "900"}),
         Reply(status=429, code="ThrottlingException", headers={"Retry-After": "soon"}),
     ]
     model, waits = patient(endpoint, spec)

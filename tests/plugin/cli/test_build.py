@@ -226,7 +226,7 @@ def test_an_estimate_calls_nobody(empty_repo: Repository, writer: Endpoint) -> N
     ("mark", "text", "reason"),
     [
         ("Invent a person", '{"name": "Half Profile"}', "- routine: field required"),
-        ("Invent a person", "I cannot do that.", "- the answer is no JSON object: Expecting value: *"),
+        ("Invent a person", "I cannot do that.", "- the answer is no JSON object: 'I cannot do that.'"),
         ("Invent a person", '{"name": "A B", "routine": {"home": "x", "devices": ["Kiosk"]}}', "- routine.devices.1: expected 'Smartphone', *, not 'Kiosk'"),
         ("choose what this person", '{"Prescriptions": {"Reminder": "fax"}}', "- Vaccinations: expected a table of its types"),
         ("and the assistant did in", '{"dealings": []}', "- dealings: expected 1 or more, not 0"),
