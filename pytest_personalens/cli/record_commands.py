@@ -32,7 +32,7 @@ def records(options: argparse.Namespace) -> None:
             )
         return _convert(options.folder, options.write)
     folder = options.folder.absolute()
-    root, file = last_run(folder)
+    root, file = last_run(folder, "run the tests that use these records first, in one run")
     used = {root / item.record_file for item in read_results(file).items if item.record_file}
     every = (f for below in record_folders(str(folder)) for f in Path(below).glob("*/*.json"))
     unused = sorted(path for path in every if path not in used and not path.is_symlink())

@@ -226,7 +226,7 @@ def _read_gates(texts: Sequence[str], suite: Suite) -> tuple[GateExpression, ...
 
 def show(options: argparse.Namespace) -> None:
     """Print the transcript, the scores and the reasons of one item, or of each with this id."""
-    path = options.results or last_run(Path.cwd())[1]
+    path = options.results or last_run(Path.cwd(), "give --results PATH, of --personalens-report PATH")[1]
     results = read_results(path)
     for item in _find_items(results, options.item, path):
         scenario = results.scenarios.get(item.evaluation.scenario)

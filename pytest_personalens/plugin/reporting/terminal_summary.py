@@ -225,14 +225,14 @@ def _write_section(
     )
     for text, style in lines:
         reporter.write_line(harmless(text), **dict.fromkeys(style, True))
-    if results.items or results.uncounted:  # a shard may have no items
-        for line in _further_lines(reporter.config, results):
-            reporter.write_line(harmless(line))
-    if verbosity > 0:
-        run = reporter.config.stash[RUN]
-        for line in run.suite.left_out(run.dataset):
-            reporter.write_line(harmless(line))
-    for line in red.next_steps:
+    if results.gates and (verbosity > 0 or not red.failures) and not results.report_only:
+        each = "each gate" if len(results.gates) > 1 else "the gate"
+        reporter.write_line(f"({each} counts as a test: {len(results.gates)} of those below)")
+    run = reporter.config.stash[RUN]
+    asked = results.items or results.uncounted  # a shard may have no items
+    further = _further_lines(reporter.config, results) if asked else []
+    left_out = run.suite.left_out(run.dataset) if verbosity > 0 else ()
+    for line in (*further, *left_out, *red.next_steps):
         reporter.write_line(harmless(line))
 
 

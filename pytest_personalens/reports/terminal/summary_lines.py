@@ -241,9 +241,6 @@ def summary_lines(
         colour = "green" if gate.passed else "yellow" if results.report_only else "red"
         line = f"gate {gate.name}: {gate_outcome(gate, results)}, {gate.message}"
         yield line, (colour,)
-    if results.gates and not short and not results.report_only:
-        each = "each gate" if len(results.gates) > 1 else "the gate"
-        yield f"({each} counts as a test: {len(results.gates)} of those below)", ()
     if results.went_wrong or tasks_read_as_failed(results):
         yield from ((line, ()) for line in textwrap.wrap(findings.trust, width or _WIDTH))
     if results.report_only and not (results.lost or any(item.failed for item in results.items)):

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pytest
 
-from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.core.judging.verdict import Dimension, Verdict
 from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.judge_quality.drift import (
     AdoptedJudge,
@@ -15,54 +15,44 @@ from pytest_personalens.judge_quality.drift import (
     detect_drift,
     open_anchors,
     permutation_test,
+    read_anchors,
     sign_test,
 )
 from pytest_personalens.results.values.figures import DriftOutcome
 from pytest_personalens.results.values.results import Results
 from tests.support.processes.runs import assert_usage_error
-from tests.support.repository import ROOT, Repository, forget_calls
+from tests.support.repository import ROOT, Repository, edited, forget_calls
+from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
 #: A judge and a bot that change with the environment: the judge's mood is for task completion (tc) or
 #: personalization (p).
-MOODY = """
-    import os, pytest
-    from pytest_personalens import Dimension, UserTurn, Verdict
-
-    class User:
-        identity, paid = "scripted-user", False
-        def turn(self, scenario, transcript):
-            return UserTurn("hello" if not transcript else "bye", done=bool(transcript))
-
-    class Judge:
-        identity, paid = os.environ.get("NAME", "moody 1"), bool(os.environ.get("PAID"))
+MOODY = (
+    TOLD_ALONE.replace(
+        'identity, paid = os.environ.get("JUDGE", "judge 1"), False',
+        """identity, paid = os.environ.get("NAME", "moody 1"), bool(os.environ.get("PAID"))
         if os.environ.get("VARIES"):
             deterministic = False
-        def verdict(self, scenario, dialogue, dimension):
-            mood = os.environ.get("MOOD", "")
-            if mood == "down":
-                raise RuntimeError("out of order")
-            said = dialogue.messages[-1].content
-            score = dimension.scale.low if "sorry" in said else dimension.scale.high
-            if scenario.dataset == "labelled":
-                score = dimension.scale.low if int(scenario.id[-1]) % 2 else dimension.scale.high
-            grim = mood == dimension.short or mood == "all" or (mood == "one" and scenario.id.endswith("-018") and dimension.short == "tc")
-            return Verdict(dimension=dimension, score=dimension.scale.low if grim else score, justification="so")
-
-    def pytest_personalens_user_agent(spec):
-        return User() if spec == "scripted" else None
-
-    def pytest_personalens_judge(spec):
-        return Judge() if spec == "moody" else None
-
+""",
+    )
+    .replace(
+        'if scenario.id in listed("faults.txt"):',
+        'mood = os.environ.get("MOOD", "")\n            if mood == "down":',
+    )
+    .replace(
+        'score = low if f"{dimension.short}:{scenario.id}" in listed("low.txt") else high',
+        """one = mood == "one" and scenario.id.endswith("-018") and dimension.short == "tc"
+            odd = scenario.dataset == "labelled" and int(scenario.id[-1]) % 2
+            bad = odd or one or mood in (dimension.short, "all") or "sorry" in dialogue.messages[-1].content
+            score = low if bad else high""",
+    )
+    + """
     @pytest.fixture
     def personalens_assistant():
         return lambda messages: os.environ.get("BOT", "done")
 """
-ARGS = (
-    "--personalens-sample", "12", "--personalens-user-model", "scripted", "--personalens-judge-model", "moody",
-    "--personalens-gate", "valid >= 0.9",
-)  # fmt: skip
+)
+ARGS = ("--personalens-sample", "12", *TOLD_AGENTS, "--personalens-gate", "valid >= 0.9")
 ADOPT = ("--personalens-adopt-judge", "judge.json")
 CHECK = ("--personalens-check-judge", "judge.json", "--personalens-report", "results.json")
 
@@ -198,7 +188,7 @@ def test_a_judge_that_is_down_is_neither_checked_nor_adopted(
     ):
         result = adopted.inline(*ARGS, *action)
         assert result.ret == 1
-        result.stdout.fnmatch_lines([f"{outcome}: 0 of 48 anchor verdicts were read (*out of order*)*"])
+        result.stdout.fnmatch_lines([f"{outcome}: 0 of 48 anchor verdicts were read (*not today*)*"])
     assert (adopted.path / "judge.json").read_bytes() == before
 
 
@@ -207,11 +197,6 @@ def test_scores_of_another_setting_are_not_compared(adopted: Repository) -> None
     result.stdout.fnmatch_lines(
         ["the judge did not change: the scores cannot be compared, because the context was DIS and is none"]
     )
-
-
-def test_scores_of_other_scenarios_are_not_compared(adopted: Repository) -> None:
-    adopted.inline(*ARGS, *CHECK, "--personalens-seed", "another", "--personalens-sample", "3")
-    assert len(results(adopted)["drift"]["scores"]) in (0, 2)
 
 
 @pytest.mark.parametrize("mood", ["", "all"])
@@ -228,43 +213,33 @@ def test_two_tests_of_one_scenario_are_kept_apart(
 
 
 NOT_ONE = "not a baseline of --personalens-adopt-judge of this version: its schema is"
+WRITE = "restore it, or write it with --personalens-adopt-judge"
+OFF_SCALE = edited(lambda d: d["verdicts"]["personalization"].update({"cal-a-011": 7}))
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        (
-            None,
-            "cannot be read: No such file or directory; restore it, or write it with --personalens-adopt-judge",
-        ),
-        (b"", "not valid JSON (*); restore it, or write it with --personalens-adopt-judge"),
-        (b'{"schema": "personalens-judge/1", "ver', "not valid JSON (*"),
-        (b"[]", f"{NOT_ONE} 'None', not 'personalens-judge/1'*"),
-        (b'{"schema": "personalens-results/2"}', f"{NOT_ONE} 'personalens-results/2'*"),
-        (
-            b'{"schema": "personalens-judge/1"}',
-            "judge: field required; restore it, or write it with --personalens-adopt-judge",
-        ),
-        (b"\xff\xfe", "not valid JSON (*"),
-    ],
-)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_a_bad_baseline_is_one_line(
-    moody: Repository, text: bytes | None, problem: str, workers: tuple[str, ...]
-) -> None:
-    if text is not None:
-        (moody.path / "judge.json").write_bytes(text)
-    run = moody.run if workers else moody.inline
-    assert_usage_error(
-        run(*ARGS, *CHECK, *workers), f"ERROR: --personalens-check-judge: *judge.json: {problem}"
+def test_a_bad_baseline_is_one_line(adopted: Repository, workers: tuple[str, ...]) -> None:
+    file = adopted.path / "judge.json"
+    texts = (
+        ((OFF_SCALE(file.read_text()).encode(), "*personalization is scored 1 to 4, not 7*"),)
+        if workers
+        else (
+            (b"", f"not valid JSON (*); {WRITE}"),
+            (b'{"schema": "personalens-judge/1", "ver', "not valid JSON (*"),
+            (b"[]", f"{NOT_ONE} 'None', not 'personalens-judge/1'*"),
+            (b'{"schema": "personalens-results/2"}', f"{NOT_ONE} 'personalens-results/2'*"),
+            (b'{"schema": "personalens-judge/1"}', f"judge: field required; {WRITE}"),
+            (b"\xff\xfe", "not valid JSON (*"),
+        )
     )
-
-
-def test_a_baseline_with_a_score_off_its_scale_is_refused(adopted: Repository) -> None:
-    data = json.loads((adopted.path / "judge.json").read_text())
-    data["verdicts"]["personalization"]["cal-a-011"] = 7
-    (adopted.path / "judge.json").write_text(json.dumps(data))
-    assert_usage_error(adopted.inline(*ARGS, *CHECK), "ERROR: *personalization is scored 1 to 4, not 7*")
+    for text, problem in texts:
+        file.write_bytes(text)
+        run = adopted.run if workers else adopted.inline
+        told = f"ERROR: --personalens-check-judge: *judge.json: {problem}"
+        assert_usage_error(run(*ARGS, *CHECK, *workers), told)
+    file.unlink()
+    missing = f"*judge.json: cannot be read: No such file or directory; {WRITE}"
+    assert_usage_error(adopted.inline(*ARGS, *CHECK), f"ERROR: --personalens-check-judge: {missing}")
 
 
 def test_bad_options_are_one_line(adopted: Repository) -> None:
@@ -321,7 +296,7 @@ def test_a_paid_judge_of_a_hook_is_not_asked_unasked(
     for workers in ((), ("-n", "2")):
         assert_usage_error(
             moody.run(*ARGS, *ADOPT, *workers),
-            "ERROR: --personalens-adopt-judge: moody costs money: add --personalens-record live to *24 anchors on 2 *",
+            "ERROR: --personalens-adopt-judge: told costs money: add --personalens-record live to *24 anchors on 2 *",
         )
     assert moody.inline(*ARGS, *ADOPT, "--collect-only").ret == 0
     assert not (moody.path / "judge.json").exists()
@@ -450,6 +425,30 @@ def test_small_changes_that_lean_one_way_are_found() -> None:
         detect_drift(baseline(0, 0, "a", exact=True), baseline(1, 0, "b", exact=True)).outcome
         == "the judge changed"
     )
+
+
+@pytest.mark.parametrize(("far", "outcome"), [(3, "neither changed"), (4, "the judge changed")])
+def test_far_changes_count_whichever_way_they_lean(far: int, outcome: str) -> None:
+    then, p = baseline(0, 0, "a"), Dimension.PERSONALIZATION
+    before = {str(n): 3 - n % 2 for n in range(24)}
+    after = before | {str(n): (1, 4)[n % 2] for n in range(far)}
+    was, now = (then.model_copy(update={"verdicts": {p: scores}}) for scores in (before, after))
+    assert detect_drift(was, now).outcome == outcome
+
+
+def test_a_judge_that_is_down_is_asked_three_times() -> None:
+    asked = []
+
+    class Down:
+        identity, paid = "down", False
+
+        def verdict(self, scenario: object, dialogue: object, dimension: Dimension) -> Verdict:
+            asked.append(dimension)
+            raise RuntimeError("out of order")
+
+    found = read_anchors(open_anchors(), Down(), [Dimension.PERSONALIZATION])
+    assert (len(asked), len(found.faults)) == (3, 3)
+    assert "out of order" in found.stopped
 
 
 def test_the_same_words_scored_otherwise_are_not_the_assistants_doing() -> None:

@@ -162,10 +162,8 @@ SAMPLE = ("--personalens-sample", "3", "--personalens-gate", "none", "--personal
 
 
 def test_show_tells_any_item_of_the_last_run_or_of_stored_results(repo: Repository) -> None:
-    assert_usage_error(
-        repo.command("show", "books-1-amara"),
-        "error: no last run is kept in *; give --results RESULTS.json, *",
-    )
+    assert_usage_error(repo.command("show", "books-1-amara"), "error: no last run *; give --results PATH, *")
+    assert_usage_error(repo.command("records"), "error: no last run is kept in *; run the tests *")
     easy = ("-o", "personalens_threshold=tc>=0,p>=1")
     assert repo.run_with_cache(*SAMPLE, *easy, "-n", "1").ret == 0
     results = repo.results()

@@ -14,7 +14,6 @@ from pytest_personalens.results.comparison.baseline import read_baseline
 from tests.support.datasets.folders import copy_data
 from tests.support.processes.runs import (
     assert_ended,
-    assert_usage_error,
     collect_ids,
     merge_shards,
     run_shards,
@@ -58,22 +57,6 @@ def test_a_baseline_is_a_line_a_scenario_and_equal_for_equal_runs(saved: Reposit
         assert saved.run(*SAVE, *extra).ret == 0
         assert (saved.path / "base.json").read_bytes() == first
     assert len(read_baseline(saved.path / "base.json").entries) == 20
-
-
-@pytest.mark.parametrize(
-    ("dialogues", "problem"),
-    [
-        ({"nobody": []}, "dialogues: no entry is that of 'nobody'; restore it, *"),
-        ([], "dialogues: expected a table, not []; restore it, *"),
-        ({"nobody": [{"role": "poet", "content": ""}]}, "dialogues.nobody.0.role: expected *"),
-    ],
-)
-def test_dialogues_of_a_baseline_that_do_not_fit_it_are_refused(
-    saved: Repository, dialogues: object, problem: str
-) -> None:
-    path = saved.path / "base.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"dialogues": dialogues}))
-    assert_usage_error(saved.inline(*COMPARE), f"ERROR: *base.json: {problem}")
 
 
 def test_a_run_without_a_change_passes_and_says_what_it_could_have_found(saved: Repository) -> None:
@@ -187,6 +170,9 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_run(
         (edited(lambda d: d["entries"].append(d["entries"][0])), "*trial 1 of * in test_bot.py::test_bot stands there twice*"),
         (edited(lambda d: d["entries"][0]["scores"].update({"p\u2028x": 1})), r"entries.0.scores.p\u2028x*: unknown measure *"),
         (edited(lambda d: d.pop("terms")), "terms: field required*"),
+        (edited(lambda d: d.update(dialogues={"nobody": []})), "dialogues: no entry is that of 'nobody'; restore it, *"),
+        (edited(lambda d: d.update(dialogues=[])), "dialogues: expected a table, not []; restore it, *"),
+        (edited(lambda d: d.update(dialogues={"nobody": [{"role": "poet", "content": ""}]})), "dialogues.nobody.0.role: expected *"),
     ],
 )  # fmt: skip
 def test_a_bad_baseline_is_one_line(saved: Repository, change: Callable[[str], str], problem: str) -> None:

@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.results.shards import read_computed
-from pytest_personalens.results.values.results import Results, write_json
+from pytest_personalens.results.values.item import Shortfall, parse_shortfall
+from pytest_personalens.results.values.results import Results, read_results, write_json
 from tests.support.processes.commands import report as main
 from tests.support.results.rich_results import rich_results
 
@@ -74,13 +76,32 @@ def test_a_figure_that_a_hand_or_another_version_wrote_does_not_count(
         (lambda d: gate(d, "p").update(name="p(tcr)"), "has no metric for the gate 'p(tcr)'"),
         (lambda d: gate(d, "p").update(name="lift(p, nobody)"), "there is no control for the gate 'lift(p, nobody)'"),
         (lambda d: d["settings"].update(prompts=10**30), "prompts is 1000"),
+        *(
+            (lambda d, words=words: d["items"][0].update(shortfalls=[words]), "r.json: items.0.shortfalls.0: *is no shortfall, such as 'p 1 < 2'")
+            for words in ("p 1", "colour 1 < 2", "p 1 < 2 < 3", "", 7, None)
+        ),
         (lambda d: d.update(suite="x y"), "unknown suite 'x y'"),
     ],
 )  # fmt: skip
-def test_numbers_of_any_size_and_unknown_names_are_refused_in_a_line(
+def test_numbers_of_any_size_and_unknown_words_are_refused_in_a_line(
     tamper: Tamper, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([str(stored(tmp_path, tamper))]) == 4
-    told = capsys.readouterr().err
-    assert problem in told
-    assert len(told.splitlines()) == 1
+    (told,) = capsys.readouterr().err.splitlines()
+    pytest.LineMatcher([told]).fnmatch_lines([f"*{problem}*"])
+
+
+@pytest.mark.parametrize("dimension", Dimension)
+def test_the_words_of_a_shortfall_are_read_back_as_the_same_value(dimension: Dimension) -> None:
+    low, high = dimension.scale
+    for least in range(low + 1, high + 1):
+        shortfall = Shortfall(dimension, low, least)
+        assert parse_shortfall(str(shortfall)) == shortfall
+
+
+def test_a_results_file_holds_words_and_is_read_as_values(tmp_path: Path) -> None:
+    file, results = tmp_path / "results.json", rich_results(12)
+    write_json(results, file)
+    items = json.loads(file.read_text(encoding="utf-8"))["items"]
+    assert {words for item in items for words in item["shortfalls"]} == {"task not completed", "p 1 < 2"}
+    assert [item.shortfalls for item in read_results(file).items] == [i.shortfalls for i in results.items]

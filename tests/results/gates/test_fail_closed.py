@@ -17,13 +17,10 @@ SAVE = ("--personalens-save-baseline", "base.json")
 
 
 UNDONE = {
-    "skipped by a fixture": "@pytest.fixture\ndef key():\n    pytest.skip('no key')\n\ndef test_bot(key, personalens):\n    personalens.check()\n",
     "skipped by a mark": "@pytest.mark.skip\ndef test_bot(personalens):\n    personalens.check()\n",
-    "skipped in the test": "def test_bot(personalens):\n    pytest.skip('not today')\n",
     "expected to fail": (
         "@pytest.mark.xfail(run=False)\ndef test_bot(personalens):\n    personalens.check()\n"
     ),
-    "never checked": "def test_bot(personalens):\n    pass\n",
 }
 
 
@@ -87,16 +84,9 @@ def test_a_run_that_is_asked_for_gates_and_has_nothing_for_them_is_refused(
     told: Repository, extra: tuple[str, ...]
 ) -> None:
     told.write(test_unit="def test_unit():\n    pass\n")
-    assert_ended(
-        told.run(*ARGS, *GATES, "test_unit.py", *extra),
-        4,
-        err="ERROR: --personalens-sample: no test that is left asks for the fixture personalens and is run, *",
-    )
-    assert_ended(
-        told.run(*ARGS, *GATES, "-k", "unit", *extra),
-        4,
-        err="ERROR: --personalens-sample: no test that is left asks for the fixture personalens and is run, so there is nothing for the gates to decide on; *",
-    )
+    none = "no test that is left asks for the fixture personalens and is run, so there is nothing for the gates to decide on; *"
+    for words in (("test_unit.py",), ("-k", "unit")):
+        assert_ended(told.run(*ARGS, *GATES, *words, *extra), 4, err=f"ERROR: --personalens-sample: {none}")
     (told.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 3\n")
     assert told.run("test_unit.py", *GATES, *extra).ret == 4
     assert told.run("test_unit.py", *extra).ret == 0
@@ -111,23 +101,6 @@ def test_a_file_that_cannot_be_read_is_told_and_not_the_scenarios_that_it_lacks(
     assert result.ret in (1, 2)
     result.stdout.fnmatch_lines(["ERROR test_bot.py*"])
     assert "asks for the fixture" not in result.stderr.str()
-
-
-def test_parameters_of_a_test_multiply_its_sample(told: Repository) -> None:
-    told.write(
-        test_bot="""
-        import pytest
-
-        @pytest.mark.parametrize("own", ["early", "late"])
-        def test_bot(own, personalens):
-            personalens.check()
-        """
-    )
-    # A test is its parameters too: one of them alone leaves the other out, as one test alone leaves out
-    # others.
-    for extra, items, left in (((), 20, 0), (("-k", "early"), 10, 10), (("-k", "movies or books"), 2, 18)):
-        told.inline(*ARGS, *GATES, *extra)
-        assert (len(told.results()["items"]), told.results()["left_out"]) == (items, left)
 
 
 def test_a_shard_of_a_path_that_is_not_there_is_no_success(told: Repository) -> None:

@@ -54,6 +54,10 @@ def test_an_expression(text: str, floor: GateExpression) -> None:
         ((GATE, "p >= 3", GATE, "P>=2"), "--personalens-gate: p has two floors; give one"),
         ((GATE, "coh-user >= 3"), "--personalens-gate: coh-user is not judged in this run; add coh-user with --personalens-dimensions"),
         ((GATE, "lift >= 0.3"), "--personalens-gate: lift: there is nothing to compare with; add --personalens-control no-context or other-user"),
+        ((GATE, "drop(p) <= 0.3"), "*drop(p): there is nothing to compare with*--personalens-baseline*"),
+        ((GATE, "limits_broken >= 0.1"), "*better low: write limits_broken <= 0.1*"),
+        ((GATE, "limits_broken <= 0", "--personalens-dimensions=tc"), "*limits_broken: personalization is not judged *; add p with *"),
+        ((GATE, "latency_p95 >= 8"), "*latency_p95 is better low*"),
         ((GATE, "pass^0 >= 0.3"), "--personalens-gate: unknown metric 'pass^0'*"),
         ((GATE, "pass^2 >= 0.3"), "--personalens-gate: pass^2: needs at least as many runs of each scenario; add --personalens-trials 2"),
         (("--personalens-control=no-context", "-opersonalens_context=none"), "--personalens-control no-context: the run itself knows nothing *"),
@@ -74,6 +78,25 @@ def test_a_gate_that_cannot_be_is_one_line_and_no_run(
 ) -> None:
     result = assert_ended(told.inline(*ARGS, *args), 4, err=f"ERROR: {problem}")
     assert "passed" not in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("gate", "run", "problem"),
+    [
+        ("limits_broken <= 0", "--personalens-suite=personaconv", "unknown metric 'limits_broken'"),
+        ("limits_broken <= 0", "--personalens-suite=memory", "unknown metric 'limits_broken'"),
+        (
+            "latency_p95 <= 8",
+            "--personalens-dialogues=c.jsonl",
+            "latency_p95: stored dialogues have no times",
+        ),
+    ],
+)
+def test_a_gate_on_what_such_a_run_does_not_measure(
+    repo: Repository, gate: str, run: str, problem: str
+) -> None:
+    with pytest.raises(pytest.UsageError, match=problem):
+        repo.settings("--personalens-sample=2", run, GATE, gate)
 
 
 def test_gates_of_the_configuration_and_their_lines(told: Repository) -> None:
@@ -114,12 +137,8 @@ def test_gates_of_the_command_line_join_those_of_the_configuration(told: Reposit
         return [(gate["name"], gate["limit"]) for gate in told.results()["gates"] if gate["name"] != "valid"]
 
     assert gates() == [("p", 2.0), ("tcr", 0.8), ("Movies: p", 3.0)]
-    assert gates(GATE, "Train: tcr >= 0") == [
-        ("Train: tcr", 0.0),
-        ("p", 2.0),
-        ("tcr", 0.8),
-        ("Movies: p", 3.0),
-    ]
+    train = ("Train: tcr", 0.0)
+    assert gates(GATE, "Train: tcr >= 0") == [train, ("p", 2.0), ("tcr", 0.8), ("Movies: p", 3.0)]
     assert gates(GATE, "Movies: p >= 1", GATE, "p >= 1") == [("Movies: p", 1.0), ("p", 1.0), ("tcr", 0.8)]
     assert gates("--personalens-gate=tcr >= 0.5") == [("tcr", 0.5), ("p", 2.0), ("Movies: p", 3.0)]
 
@@ -235,9 +254,6 @@ UNSTEADY = """
 
 
 def test_an_assistant_that_wavers_shows_in_its_trials(repo: Repository) -> None:
-    repo.write(
-        conftest=TOLD + UNSTEADY.replace("\n    import itertools, pytest\n", "\n    import itertools\n")
-    )
     judge = TOLD.replace(
         'f"{dimension.short}:{scenario.id}" in listed("low.txt")', '"cannot" in dialogue.messages[1].content'
     )
@@ -324,21 +340,13 @@ def test_controls_count_in_no_figure_of_the_run(knowing: Repository) -> None:
         'return f"{context.user} "', 'assert context.interactions\n            return f"{context.user} "'
     )
     knowing.write(conftest=raising, test_bot="def test_bot(personalens):\n    personalens.evaluate()\n")
+    gates = (GATE, "valid >= 1", GATE, "lift >= 0")
     result = knowing.inline(
-        *ARGS,
-        "--personalens-control=no-context",
-        GATE,
-        "valid >= 1",
-        GATE,
-        "lift >= 0",
-        "--personalens-report=results.json",
+        *ARGS, "--personalens-control=no-context", *gates, "--personalens-report=results.json"
     )
     found = knowing.results()
-    assert (found["uncounted"], found["overall"]["items"], found["arms"][0]["overall"]["scored"]) == (
-        {},
-        20,
-        0,
-    )
+    assert (found["uncounted"], found["overall"]["items"]) == ({}, 20)
+    assert found["arms"][0]["overall"]["scored"] == 0
     assert_ended(
         result,
         1,
@@ -373,20 +381,16 @@ def test_the_command_of_a_failed_trial_runs_it_alone(told: Repository) -> None:
 
 @pytest.mark.slow
 def test_the_ablation_is_one_command(knowing: Repository) -> None:
-    result = knowing.inline(
-        *ARGS,
+    options = (
         "--personalens-control=ablation",
         "--personalens-gate=none",
         "--personalens-report=results.json",
     )
-    assert result.ret == 0
+    assert knowing.inline(*ARGS, *options).ret == 0
     found = knowing.results()
     assert [control["name"] for control in found["arms"]] == ["none", "D", "I", "S"]
-    means = {
-        control["name"]: control["overall"]["figures"]["personalization"]["value"]
-        for control in found["arms"]
-    }
-    assert means == {"none": 1.0, "D": 1.0, "I": 4.0, "S": 1.0}
+    means = [control["overall"]["figures"]["personalization"]["value"] for control in found["arms"]]
+    assert means == [1.0, 1.0, 4.0, 1.0]
     given = {(item["arm"], item["given"]) for item in found["items"]}
     assert given == {("", "DIS"), ("none", ""), ("D", "D"), ("I", "I"), ("S", "S")}
 

@@ -6,66 +6,57 @@ from statistics import fmean
 
 import pytest
 
+from tests.support.processes.runs import collect_ids
 from tests.support.repository import Repository
+from tests.support.scripted_agents import BY_DOMAIN, TOLD_AGENTS
 
-#: A judge that gives no reading on the dimensions of ``UNREAD`` in every second domain of ``WHERE``.
-JUDGE = """
-    import os, pytest
-    from pytest_personalens import Evidence, UserTurn, Verdict
-
-    class User:
-        identity, paid = "scripted-user", False
-        def turn(self, scenario, transcript):
-            return UserTurn("hello" if not transcript else "bye", done=bool(transcript))
-
-    class Judge:
-        identity, paid = "scripted-judge", False
-        def verdict(self, scenario, dialogue, dimension):
-            unread = os.environ.get("UNREAD", "").split()
-            if dimension.short in unread and scenario.domains[0] < os.environ.get("WHERE", "Z"):
-                raise ValueError("no score in it")
-            replies = sum(m.role == "assistant" for m in dialogue.messages)
-            turns = (1,) * replies if dimension.short == "p-turns" else ()
-            score = dimension.scale.low if turns or scenario.domains[0] < "M" else dimension.scale.high
-            return Verdict(dimension=dimension, score=score, justification="so", turns=turns)
-
-    def pytest_personalens_user_agent(spec):
-        return User() if spec == "scripted" else None
-
-    def pytest_personalens_judge(spec):
-        return Judge() if spec == "scripted" else None
-
-    @pytest.fixture
-    def personalens_assistant():
-        return lambda messages: "fine"
-"""
+#: The agents of `BY_DOMAIN`; the judge gives no reading of a dimension on a scenario that faults.txt lists with it.
+UNSURE = (
+    BY_DOMAIN.replace(
+        'if scenario.id in listed("faults.txt"):',
+        'if f"{dimension.short}:{scenario.id}" in listed("faults.txt"):',
+    )
+    .replace(
+        "score=score,",
+        "score=score, turns=(1,) * (len(dialogue.messages) // 2) if dimension.short == 'p-turns' else (),",
+    )
+    .replace('scenario.domains[0] < "M"', '(dimension.short == "p-turns" or scenario.domains[0] < "M")')
+)
 RUN = (
-    *("--personalens-sample", "20", "--personalens-kind", "single", "--personalens-user-model", "scripted"),
-    *("--personalens-judge-model", "scripted", "--personalens-report", "results.json"),
+    "--personalens-sample=20",
+    "--personalens-kind=single",
+    *TOLD_AGENTS,
+    "--personalens-report=results.json",
 )
 
 
 @pytest.fixture
 def judged(empty_repo: Repository) -> Repository:
-    empty_repo.pytester.makeconftest(JUDGE)
+    empty_repo.write(conftest=UNSURE)
     return empty_repo
+
+
+def unread(repo: Repository, before: str) -> None:
+    """The judge gives no reading of p and p-turns on scenarios of domains before this letter."""
+    ids = [name for name in collect_ids(repo, *RUN) if name[0].upper() < before]
+    text = (f"{reading}:{name}\n" for name in ids for reading in ("p", "p-turns"))
+    (repo.path / "faults.txt").write_text("".join(text))
 
 
 @pytest.mark.slow
 def test_one_unread_reading_leaves_its_own_mean_and_no_other(
-    judged: Repository, monkeypatch: pytest.MonkeyPatch
+    judged: Repository,
 ) -> None:
     options = (*RUN, "--personalens-gate", "valid >= 0.1", "--personalens-dimensions", "all,p-turns")
     judged.run(*options, "--personalens-report=whole.json").assert_outcomes(passed=21)
-    monkeypatch.setenv("UNREAD", "p p-turns")
-    monkeypatch.setenv("WHERE", "F")
+    unread(judged, "F")
     result = judged.run(*options)
     whole, now = judged.results("whole.json"), judged.results()
     figures, before = now["overall"]["figures"], whole["overall"]["figures"]
-    unread = [item["evaluation"] for item in now["items"] if item["evaluation"]["unread"]]
-    assert len(unread) >= 3
-    assert all(set(e["unread"]) == {"personalization", "personalization_turns"} for e in unread)
-    assert all(e["cause"] == "" for e in unread)
+    missing = [item["evaluation"] for item in now["items"] if item["evaluation"]["unread"]]
+    assert len(missing) >= 3
+    assert all(set(e["unread"]) == {"personalization", "personalization_turns"} for e in missing)
+    assert all(e["cause"] == "" for e in missing)
     for name in set(before) - {"personalization", "personalization_turns"}:
         assert figures[name] == before[name], "its own mean alone is without the reading"
     scores = [
@@ -74,16 +65,16 @@ def test_one_unread_reading_leaves_its_own_mean_and_no_other(
         for v in item["evaluation"]["verdicts"]
         if v["dimension"] == "personalization"
     ]
-    assert figures["personalization"]["count"] == len(scores) == 20 - len(unread)
+    assert figures["personalization"]["count"] == len(scores) == 20 - len(missing)
     assert figures["personalization"]["value"] == pytest.approx(fmean(scores))
     assert now["overall"]["scored"] == 20
     assert now["uncounted"] == {}
-    n = len(unread)
+    n = len(missing)
     result.stdout.fnmatch_lines(
         [
             (
                 f"the judge did not give {n} readings of p, {n} of p-turns; each is missing from its own mean only"
-                f" (scores: tc 20, p {20 - n}, *p-turns {20 - n}); such as: the judge raised ValueError: no score in it"
+                f" (scores: tc 20, p {20 - n}, *p-turns {20 - n}); such as: the judge raised RuntimeError: not today"
             ),
             f"gate valid: *20 of 20 items could be scored, without {n} readings of p, {n} of p-turns*",
         ]
@@ -98,17 +89,15 @@ def test_one_unread_reading_leaves_its_own_mean_and_no_other(
 
 @pytest.mark.slow
 def test_an_item_without_a_reading_that_its_threshold_needs_never_passes(
-    judged: Repository, monkeypatch: pytest.MonkeyPatch
+    judged: Repository,
 ) -> None:
-    monkeypatch.setenv("UNREAD", "p p-turns")
-    monkeypatch.setenv("WHERE", "")
     assert judged.run(*RUN, "-k", "train or travel or sports").parseoutcomes().get("failed", 0) == 0
-    monkeypatch.setenv("WHERE", "Z")
+    unread(judged, "Z")
     result = judged.run(*RUN, "-k", "train or travel or sports", "-rf")
     outcomes = result.parseoutcomes()
     assert outcomes["failed"] >= 1
     assert "passed" not in outcomes
-    result.stdout.fnmatch_lines(["FAILED * not scored, judge at fault: p: the judge raised ValueError: *"])
+    result.stdout.fnmatch_lines(["FAILED * not scored, judge at fault: p: the judge raised RuntimeError: *"])
     items = judged.results()["items"]
     assert {item["status"] for item in items} == {"uncounted"}
     outage = judged.run(

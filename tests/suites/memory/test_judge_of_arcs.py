@@ -58,6 +58,8 @@ READINGS = [
     ("recall", 'right = ["rooibos"]', "Ordered rooiboschai.", 0),
     ("recall", 'right = ["rooibos"]\nwrong = ["milk"]', "Rooibos is ordered, with milk.", 0),
     ("recall", 'right = ["rooibos"]\nwrong = ["milk"]', "Rooibos is ordered, without milk.", 1),
+    ("recall", 'right = ["rooibos"]\nwrong = ["milk"]', "Rooibos is ordered, I left the milk out.", 1),
+    ("recall", 'right = ["rooibos"]\nwrong = ["milk"]', "Rooibos is ordered, milk you no longer take.", 1),
     ("recall", 'right = ["rooibos"]\nwrong = ["milk"]', "Rooibos instead of milk, as you take no milk.", 1),
     ("recall", 'right = ["rooibos"]\nwrong = ["milk"]', "No sugar. Milk and rooibos are ordered.", 0),
     ("whose", 'wrong = ["rooibos"]', "Ordered rooibos.", 0),
