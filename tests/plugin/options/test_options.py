@@ -45,6 +45,7 @@ READ = [
     ("'--personalens-budget=0.5 USD'", "budget", (("usd", 0.5),)),
     ("--personalens-budget=9calls,2calls", "max_calls", 2),
     ("-o personalens_margin=tc=0.02,p=0.1", "margin", (("task_completion", 0.02), ("personalization", 0.1))),
+    ("-opersonalens_users=8-10,amara,9", "users", ("8", "9", "10", "amara")),
     ("--personalens-record=live", "record", "live"),
     ("-opersonalens_context=none", "context", ""),
     ("-opersonalens_context=sd", "context", "DS"),
