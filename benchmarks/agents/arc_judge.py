@@ -19,7 +19,7 @@ from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.dialogue.message import Message
 from pytest_personalens.core.judging.verdict import Judge
 from pytest_personalens.core.options.settings import Settings
-from pytest_personalens.judge_quality.agreement.kappa import cohen
+from pytest_personalens.judge_quality.agreement import cohen
 from pytest_personalens.models import open_model
 from pytest_personalens.models.meter import Meter
 from pytest_personalens.suites.memory.arcs import KINDS, Arc

@@ -21,7 +21,7 @@ from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.judge_quality.agreement.kappa import cohen
+from pytest_personalens.judge_quality.agreement import cohen
 
 if TYPE_CHECKING:
     from collections.abc import Callable

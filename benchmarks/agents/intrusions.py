@@ -18,7 +18,7 @@ from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import EmbeddedDataset
 from pytest_personalens.datasets.sampling import draw
-from pytest_personalens.judge_quality.agreement.labels import read_labels
+from pytest_personalens.judge_quality.labels import read_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable

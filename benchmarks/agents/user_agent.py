@@ -72,7 +72,7 @@ def main() -> int:
 
 def answers_yes(scenario: Scenario, number: int) -> bool:
     """True if the user says yes to one of the ways to ask for consent that the tests hold."""
-    from tests.agents.user.test_user import CONSENT
+    from tests.agents.embedded.test_user import CONSENT
 
     user = EmbeddedUserAgent()
     opening = Message(role="user", content=user.turn(scenario, ()).content)

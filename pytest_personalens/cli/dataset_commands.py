@@ -17,7 +17,7 @@ from pytest_personalens.cli.paid_calls import Asking
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.names import FIRST_SUITE
-from pytest_personalens.core.safe_text import one_line, slug
+from pytest_personalens.core.safe_text import count, one_line, slug
 from pytest_personalens.core.suite import other_suites
 from pytest_personalens.datasets.embedded.building.build_plan import (
     draw_demographics,
@@ -30,8 +30,7 @@ from pytest_personalens.datasets.embedded.building.chats import draft_by_model, 
 from pytest_personalens.datasets.embedded.building.model_pieces import Pieces, make_folder, prompt_digest
 from pytest_personalens.datasets.quality import Quality, assess, read_corpus
 from pytest_personalens.datasets.quality.measures import MARGINALS, data_check, finding_lines, overview
-from pytest_personalens.reports.tables.assistants import data_table
-from pytest_personalens.results.wording import count
+from pytest_personalens.reports.paper_tables import data_table
 from pytest_personalens.suites.memory.arc_files import problems_of
 from pytest_personalens.suites.memory.arc_from_chat import draft_arc, fill_by_model
 
@@ -186,6 +185,9 @@ def _size(quality: Quality, folder: Path) -> str:
 def _build_by_hand(options: argparse.Namespace) -> int:
     """Lay out the files of the next step, or print what is missing; return 1 if anything is."""
     folder: Path = options.by_hand
+    given = {"DOMAIN.toml": options.plan, "--model": options.model, "--out": options.out}
+    if extra := [name for name, value in given.items() if value is not None]:
+        raise SpecError(f"--by-hand: {extra[0]} is of a dataset made by a model; give one way", code="PL108")
     domains, people = (
         [part.strip() for part in text.split(",") if part.strip()]
         for text in (options.domains, options.people)

@@ -27,17 +27,17 @@ from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.judging.dimensions import Dimension, dimensions
 from pytest_personalens.core.judging.usage import Usage, price_of, read_prices
 from pytest_personalens.core.judging.verdict import LABELLED
+from pytest_personalens.core.safe_text import count
 from pytest_personalens.engine.agents_on_tape import JudgeByCase, JudgeOnTape
-from pytest_personalens.judge_quality import labelled_readings, measure, read_labels
-from pytest_personalens.judge_quality.agreement import label_page, render
-from pytest_personalens.judge_quality.agreement.kappa import idle_lines, idle_readings
+from pytest_personalens.judge_quality import agreement_tables, label_page, measure, read_labels
+from pytest_personalens.judge_quality.agreement import idle_lines, idle_readings, labelled_readings
 from pytest_personalens.models import open_model
 from pytest_personalens.models.call_log import CallLog
 from pytest_personalens.models.meter import Meter
 from pytest_personalens.models.tape import Tape
 from pytest_personalens.results.values.calibration import Calibration, correct
 from pytest_personalens.results.values.results import read_results
-from pytest_personalens.results.wording import count, ends_text
+from pytest_personalens.results.wording import ends_text
 
 if TYPE_CHECKING:
     import argparse
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.judging.verdict import Judge
     from pytest_personalens.judge_quality import Agreement, Labelled
-    from pytest_personalens.judge_quality.agreement.label_page import Unlabelled
+    from pytest_personalens.judge_quality.label_page import Unlabelled
 
 #: What is said when a paid judge is stopped.
 _KEPT: Final = "what was judged is kept, and the same command goes on from there"
@@ -57,15 +57,16 @@ _COUNT: Final = 30
 
 def agreement(options: argparse.Namespace) -> None:
     """Compare a judge with labelled dialogues."""
+    _refuse_unlabelled(dimensions(options.dimensions.split(",")))
     # The paths are checked before any paid call: the user learns early of a path that cannot be written,
     # and no file of somebody else is replaced.
     paths = report_files(options.report, {"this command": options.labels}) if not options.estimate else []
 
     def conclude(agreement: Agreement) -> None:
-        print(*render.lines(agreement, most=agreement.dialogues if options.all else 5), sep="\n")
+        print(*agreement_tables.lines(agreement, most=agreement.dialogues if options.all else 5), sep="\n")
         for path in paths:
             text = f"{agreement.model_dump_json(indent=2)}\n" if file_kind(path) == "json" else None
-            write_atomically(path, text or render.markdown(agreement))
+            write_atomically(path, text or agreement_tables.markdown(agreement))
 
     _judge_labels(options, conclude)
 
@@ -80,10 +81,9 @@ def calibrate(options: argparse.Namespace) -> None:
         calibration = _calibration(agreement, options)
         print(*_lines(calibration), sep="\n")
         for reading in agreement.readings:
-            print(*render.confusion(reading), sep="\n")
+            print(*agreement_tables.confusion(reading), sep="\n")
         if agreement.faults:
-            name, why = next(iter(agreement.faults.items()))
-            print(f"not judged: {len(agreement.faults)}, such as {name}: {why}")
+            print(_not_judged(agreement))
         write_atomically(options.write, f"{calibration.model_dump_json(indent=2, by_alias=True)}\n")
         print(f"written: {options.write}; give it as personalens_calibration to runs with this judge")
 
@@ -144,6 +144,9 @@ def _judge_labels(options: argparse.Namespace, conclude: Callable[[Agreement], N
                 at_once=options.concurrency,
             )
             moved = idle_lines(plain, judge, at_once=options.concurrency) if options.idle else []
+    if not agreement.readings:
+        print_usage(meter.usage, lambda purpose: price)
+        raise SpecError(f"{options.labels}: nothing could be judged; {_not_judged(agreement)}", code="PL303")
     conclude(agreement)
     if moved:
         print(*moved, sep="\n")
@@ -216,14 +219,20 @@ def _open_log(options: argparse.Namespace) -> CallLog:
         ) from None
 
 
+def _not_judged(agreement: Agreement) -> str:
+    name, why = next(iter(agreement.faults.items()))
+    return f"not judged: {len(agreement.faults)}, such as {name}: {why}"
+
+
 def _calibration(agreement: Agreement, options: argparse.Namespace) -> Calibration:
     found = {reading.dimension: reading.confusion for reading in agreement.readings}
     tc = found.get(Dimension.TASK_COMPLETION, {})
     done, failed = (sum(tc.get(f"{label} -> {read}", 0) for read in (0, 1)) for label in (1, 0))
     if not done or not failed:
+        unread = f" ({_not_judged(agreement)})" if agreement.faults else ""
         raise SpecError(
             f"{options.labels}: {done} dialogues are labelled as completed and {failed} as not, and were"
-            " judged; a calibration needs some of each, best 50",
+            f" judged{unread}; a calibration needs some of each, best 50",
             code="PL207",
         )
     return Calibration(
@@ -266,8 +275,7 @@ def label(options: argparse.Namespace) -> None:
     if not annotators:
         raise SpecError("--annotators: expected names separated by commas, such as ann,bo,cy")
     readings = dimensions(options.dimensions.split(","))
-    if unknown := [d.short for d in readings if d not in LABELLED]:
-        raise SpecError(f"--dimensions {unknown[0]}: people label {', '.join(d.short for d in LABELLED)}")
+    _refuse_unlabelled(readings)
     # A file of labels is never written over: it is not told from one that holds what somebody said.
     writable(options.out, "--out", kind="html" if is_page else "json")
     drawn = _drawn(options.dialogues, options.count, options.seed)
@@ -285,6 +293,11 @@ def label(options: argparse.Namespace) -> None:
         )
     single, multi = (sum(one.scenario.kind == kind for one in drawn) for kind in ("single", "multi"))
     print(f"{len(drawn)} dialogues, {single} single-domain and {multi} multi-domain ones: {told}")
+
+
+def _refuse_unlabelled(readings: Sequence[Dimension]) -> None:
+    if unknown := [d.short for d in readings if d not in LABELLED]:
+        raise SpecError(f"--dimensions {unknown[0]}: people label {', '.join(d.short for d in LABELLED)}")
 
 
 def _drawn(paths: list[Path], count: int | None, seed: str) -> list[Unlabelled]:

@@ -1,55 +1,49 @@
-"""Commands about the results of runs: report, show, merge, comment, records and score."""
+"""Commands about the results of runs: report, show, merge and comment."""
 
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
-import subprocess
 import sys
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.cli.command import UNREADABLE, UNWRITABLE, print_errors
-from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.core.files.destinations import writable
+from pytest_personalens.cli.command import UNWRITABLE, print_errors
+from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.files.links import write_atomically
-from pytest_personalens.core.names import CaseId, holds_case, parse_case
-from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT, read_gate
-from pytest_personalens.core.options.option_table import OPTIONS, list_parts
-from pytest_personalens.core.safe_text import harmless
-from pytest_personalens.engine.record import integrity_of, record_folders
+from pytest_personalens.core.names import holds_case
+from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT, LEVEL, read_gate
+from pytest_personalens.core.options.option_table import list_parts
+from pytest_personalens.core.safe_text import age_text, count, harmless
 from pytest_personalens.reports.content.markup import escape
-from pytest_personalens.reports.markdown.forges import link, post, thread_of
-from pytest_personalens.reports.markdown.report import markdown_report
-from pytest_personalens.reports.tables.assistants import assistant_tables, context_tables, user_tables
-from pytest_personalens.reports.tables.dialogues import (
+from pytest_personalens.reports.dialogue_tables import (
     diversity_tables,
     domain_tables,
     length_tables,
     turn_tables,
 )
-from pytest_personalens.reports.tables.official import write_official
-from pytest_personalens.reports.tables.runs import stored_runs
+from pytest_personalens.reports.markdown.forges import link, post, thread_of
+from pytest_personalens.reports.markdown.report import markdown_report
+from pytest_personalens.reports.official_output import write_official
+from pytest_personalens.reports.paper_tables import assistant_tables, context_tables, stored_runs, user_tables
 from pytest_personalens.reports.terminal.summary_lines import summary_lines
 from pytest_personalens.reports.terminal.transcript import failure_lines, gate_failure
 from pytest_personalens.reports.write_reports import Files, WrittenFiles, check_files, write_files
 from pytest_personalens.results.comparison.baseline import baseline_of, read_baseline, terms_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline, setup_differences
-from pytest_personalens.results.reasons.why_gates_failed import explanations
+from pytest_personalens.results.explanations import explanations
 from pytest_personalens.results.shards import last_run, read_computed, read_shards
 from pytest_personalens.results.shards import merge as merge_shards
 from pytest_personalens.results.summarize import attach_earlier
 from pytest_personalens.results.values.results import read_results
-from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from pytest_personalens.core.options.gate import GateExpression
     from pytest_personalens.core.suite import Suite
@@ -59,8 +53,6 @@ if TYPE_CHECKING:
 
 _STDOUT: Final = "-"
 _WIDTH: Final = 100
-#: The level of the tests between two stored runs.
-_LEVEL: Final = 0.05
 #: Tables of the paper, from stored runs.
 _TABLES: Final = {
     3: assistant_tables,
@@ -117,22 +109,23 @@ def _asks_for_a_table(options: argparse.Namespace) -> bool:
     table, figure, kind = options.table, options.figure, options.kind
     not_held = "what else the paper has, no run's results hold"
     pages = [path for path in options.report if not path.lower().endswith(".md") and path != _STDOUT]
-    asks = table is not None or figure is not None
-    problems = {
-        "--kind: it is of --figure 4 and --figure 5; give one of them too": kind is not None
-        and figure is None,
-        f"--kind: expected single, multi or all, not {kind!r}": kind not in (None, "single", "multi", "all"),
-        "--table, --figure: give one of them": table is not None and figure is not None,
-        f"--table {table}: not made of a run's results: personalens {_ELSEWHERE.get(table)}": (
-            table in _ELSEWHERE
-        ),
-        f"--table {table}: expected 3, 4, 10, 12 or 13; {not_held}": table not in (None, *_TABLES),
-        f"--figure {figure}: expected 4 or 5; {not_held}": figure not in (None, 4, 5),
-        f"--report: {''.join(pages[:1])} would be of a run; tables are written to PATH.md": asks and pages,
-    }
-    for problem, holds in problems.items():
-        if holds:
-            raise SpecError(problem, code="PL108")
+    asks, problem = table is not None or figure is not None, ""
+    if kind is not None and figure is None:
+        problem = "--kind: it is of --figure 4 and --figure 5; give one of them too"
+    elif kind not in (None, "single", "multi", "all"):
+        problem = f"--kind: expected single, multi or all, not {kind!r}"
+    elif table is not None and figure is not None:
+        problem = "--table, --figure: give one of them"
+    elif table in _ELSEWHERE:
+        problem = f"--table {table}: not made of a run's results: personalens {_ELSEWHERE[table]}"
+    elif table not in (None, *_TABLES):
+        problem = f"--table {table}: expected 3, 4, 10, 12 or 13; {not_held}"
+    elif figure not in (None, 4, 5):
+        problem = f"--figure {figure}: expected 4 or 5; {not_held}"
+    elif asks and pages:
+        problem = f"--report: {pages[0]} would be of a run; tables are written to PATH.md"
+    if problem:
+        raise SpecError(problem, code="PL108")
     return asks
 
 
@@ -167,7 +160,7 @@ def _compared(results: Results, before: Results, name: str) -> Results:
     tested = whole and bool(results.own) and not baseline.mismatch(terms_of(results))
     results = attach_earlier(results, baseline, scores=tested)
     notes = setup_differences(before, results)
-    level = _LEVEL if tested else 0.0
+    level = LEVEL if tested else 0.0
     comparison = compare_with_baseline(baseline, results, name=name, level=level, margins={}, notes=notes)
     return results.model_copy(update={"comparison": comparison})
 
@@ -233,7 +226,7 @@ def _read_gates(texts: Sequence[str], suite: Suite) -> tuple[GateExpression, ...
 
 def show(options: argparse.Namespace) -> None:
     """Print the transcript, the scores and the reasons of one item, or of each with this id."""
-    path = options.results or last_run(Path.cwd())
+    path = options.results or last_run(Path.cwd(), "give --results PATH, of --personalens-report PATH")[1]
     results = read_results(path)
     for item in _find_items(results, options.item, path):
         scenario = results.scenarios.get(item.evaluation.scenario)
@@ -287,113 +280,9 @@ def _age(baseline: Baseline, now: datetime, *, most: int) -> tuple[str, bool]:
     tested = baseline.provenance
     if tested is None or not tested.committed:
         return "The baseline does not say which commit it is of.", False
-    days = max(0, (now - tested.instant).days)
+    age = now - tested.instant
     branch = f" of {tested.branch}" if tested.branch else ""
-    text = f"Baseline: commit {tested.short}{branch}, {tested.day}, {count(days, 'day')} old."
-    if days <= most:
+    text = f"Baseline: commit {tested.short}{branch}, {tested.day}, {age_text(age.total_seconds())} old."
+    if age.days <= most:
         return text, False
     return f"{text} That is more than {count(most, 'day')}: save a new one.", True
-
-
-def records(options: argparse.Namespace) -> None:
-    """List or delete records that no item of the last run used, or write those of version 0.2 anew."""
-    if options.write is not None:
-        if options.delete:
-            raise SpecError(
-                "--delete: the records are read for --write, and stay; leave it out", code="PL108"
-            )
-        return _convert(options.folder, options.write)
-    folder = options.folder.absolute()
-    file = last_run(folder)
-    root, items = file.parents[3], read_results(file).items
-    used = {root / item.record_file for item in items if item.record_file}
-    every = (f for below in record_folders(str(folder)) for f in Path(below).glob("*/*.json"))
-    unused = sorted(path for path in every if path not in used and not path.is_symlink())
-    for path in unused:
-        if options.delete:
-            path.unlink()
-        print(path.relative_to(root))
-    done = "deleted" if options.delete else "of no item of the last run; --delete deletes them"
-    print(f"{len(unused)} records {done}, {len(used)} in use")
-    return None
-
-
-def _convert(folder: Path, target: Path) -> None:
-    """Write the records of version 0.2 below the folder as stored dialogues with their verdicts."""
-    if writable(target, "--write").exists():
-        raise SpecError(f"--write: {target} is there already; give another path, or remove it", code="PL105")
-    files = [folder] if folder.is_file() else sorted(folder.rglob("*.json"))
-    found = [line for file in files if (line := _stored_dialogue(file)) is not None]
-    if not found:
-        raise DataError(folder, "holds no record of version 0.2")
-    lines = (json.dumps(line, ensure_ascii=False) + "\n" for line in found)
-    write_atomically(target, "".join(lines), durable=True)
-    print(
-        f"{len(found)} dialogues with their verdicts are in {target}. For reports and a baseline of them:"
-        f" personalens score {target}"
-    )
-
-
-def _stored_dialogue(file: Path) -> dict[str, Any] | None:
-    try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-        if not isinstance(data, dict) or data.get("record") != 1:
-            return None
-        if data["integrity"] != integrity_of(data):
-            raise ValueError("it was edited by hand")
-        case = parse_case(file.stem, [data["scenario"]]) or CaseId(data["scenario"])
-        if data["dialogue"]["end"] == "fault":
-            return None
-        return {
-            "scenario": data["scenario"],
-            **({"control": case.control} if case.control else {}),
-            "user_agent": data["user_agent"],
-            "assistant": data["assistant"],
-            "end": data["dialogue"]["end"],
-            "turns": data["dialogue"]["messages"],
-            "judge": f"{data['judge']} (verdicts of records of version 0.2)",
-            "verdicts": [stored["verdict"] for stored in data["verdicts"]],
-        }
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        problem = f"cannot be read: {error}; restore it from version control, or move it away"
-        raise DataError(file, problem, code="PL201") from None
-
-
-def score(options: argparse.Namespace) -> int:
-    """Judge stored dialogues in a run of pytest, and return its exit status."""
-    words = list(options.words)
-    # Without an option that says what the run must reach, it fails on nothing.
-    gating = {f"--{o.name}" for o in OPTIONS if o.shapes in ("gate", "judge check")}
-    if not gating & {word.partition("=")[0] for word in words}:
-        words.insert(0, "--gate=none")
-    run = list(_words_of_pytest(words))
-    if not any(word.startswith("--personalens-dialogues=") for word in run):
-        # pytest would play dialogues of its own.
-        missing = "the following arguments are required: DIALOGUES, such as results.json or chats.jsonl"
-        return print_errors([missing], UNREADABLE)
-    return subprocess.call([sys.executable, "-m", "pytest", *run])
-
-
-def _words_of_pytest(words: Sequence[str]) -> Iterator[str]:
-    """Yield the words for pytest: paths are dialogues, and options of a run need no ``personalens`` here.
-
-    What follows ``--`` is for pytest as it is.
-    """
-    options = {f"--{o.name}": o for o in OPTIONS}
-    rest = iter(words)
-    for word in rest:
-        if word == "--":
-            yield from rest
-            return
-        name, given, value = word.partition("=")
-        if (option := options.get(name)) is not None:
-            wanted = not (given or option.flag)
-            value = next(rest, "") if wanted else value
-            if option.on == "ini":
-                yield f"-o{option.ini}={value}"
-            else:
-                yield option.long if option.flag else f"{option.long}={value}"
-        elif word.startswith("-"):
-            yield word
-        else:
-            yield f"--personalens-dialogues={word}"

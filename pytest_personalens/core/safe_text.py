@@ -1,4 +1,5 @@
-"""Makes any text safe where it is shown, stored or used: on terminals, in CI, in file names, in a shell.
+"""Makes any text safe where it is shown, stored or used: on terminals, in CI, in file names, in a shell; and
+cuts, counts and capitals that all layers write alike.
 
 Secrets are the keys, tokens and passwords that this process knows, and texts that look like one.
 """
@@ -150,3 +151,33 @@ def _forms(value: str) -> frozenset[str]:
 def _parts(value: str) -> set[str]:
     # A server may break a value at its line breaks, or escape them, so each part counts alone.
     return {part for part in value.split() if len(part) >= SHORTEST}
+
+
+def count(number: int, what: str = "scenario") -> str:
+    """Return ``1 scenario``, or ``2 scenarios``."""
+    return f"{number} {what}{'s' if number != 1 else ''}"
+
+
+def age_text(seconds: float) -> str:
+    """Return an age in its largest unit of which there are two: ``1 minute``, ``90 minutes``, ``3 days``."""
+    minutes = max(0, round(seconds / 60))
+    for size, unit in ((60 * 24, "day"), (60, "hour")):
+        if minutes >= 2 * size:
+            return count(minutes // size, unit)
+    return count(minutes, "minute")
+
+
+def upper_first(text: str) -> str:
+    """Return the text with a capital at its start."""
+    return text[:1].upper() + text[1:]
+
+
+def cut_to(text: str, longest: int) -> str:
+    """Return the text, and of a long one its beginning and how many characters more there are."""
+    more = len(text) - longest
+    return f"{text[:longest]} [... {more:,} more characters]" if more > 0 else text
+
+
+def cut_line(line: str, longest: int) -> str:
+    """Return the line, and of a long one its beginning with an ellipsis."""
+    return line if len(line) <= longest else f"{line[:longest]}..."

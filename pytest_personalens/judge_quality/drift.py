@@ -18,7 +18,7 @@ from pytest_personalens.core.judging.evaluation import read_dialogue
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.runtime import Threads
 from pytest_personalens.datasets.embedded.packaged import packaged_file
-from pytest_personalens.judge_quality.agreement.labels import read_labels
+from pytest_personalens.judge_quality.labels import read_labels
 from pytest_personalens.results.values.figures import Drift, DriftOutcome, Shift
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_personalens.core.judging.verdict import Judge
-    from pytest_personalens.judge_quality.agreement.labels import Labelled
+    from pytest_personalens.judge_quality.labels import Labelled
 
     Pairs = Sequence[tuple[int, int]]
 

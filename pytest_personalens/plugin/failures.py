@@ -11,7 +11,7 @@ from pytest_personalens.plugin.pytest_internals import Failed, failed_at, termin
 from pytest_personalens.plugin.running.keys import STOPPED, is_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from pytest_personalens.plugin.pytest_internals import TerminalWriter
 
@@ -91,6 +91,13 @@ class GateFailure:
 
     def __str__(self) -> str:
         return "\n".join(self._lines(_PLAIN_WIDTH))
+
+
+class RedGates(NamedTuple):
+    """What the gates that failed print, by their names, and what to do next: a command, and the page."""
+
+    failures: Mapping[str, GateFailure]
+    next_steps: tuple[str, ...] = ()
 
 
 class _Crash(NamedTuple):

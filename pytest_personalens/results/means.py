@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.measure import total
+from pytest_personalens.core.options.gate import LEVEL
 from pytest_personalens.core.options.option_table import MANNER
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.paired import holm
@@ -202,8 +203,6 @@ def by_kind(items: Sequence[Item], suite: Suite) -> tuple[Group, ...]:
 
 #: A group with fewer users on either side is not compared: one user would decide.
 LEAST_USERS: Final = 3
-#: The chance of a significant gap anywhere in a run whose groups do not differ.
-LEVEL: Final = 0.05
 _DRAWS: Final = 10_000
 
 

@@ -56,14 +56,16 @@ def keep_last(
             write_json(whole, folder / _NAME)
 
 
-def last_run(folder: Path) -> Path:
-    """Return the file with the last run's results, of this folder or one above; raise `SpecError` without."""
+def last_run(folder: Path, advice: str) -> tuple[Path, Path]:
+    """Return the root folder of the last run, this one or one above, and the file with its results; raise
+    `SpecError` with the `advice` without one.
+    """
     for place in (folder, *folder.parents):
         if (path := place / _CACHE / _NAME).is_file():
-            return path
+            return place, path
     raise SpecError(
         f"no last run is kept in {folder} or above (pytest's cache is off or elsewhere, or the run had more"
-        f" than {MOST_KEPT:,} items); give --results RESULTS.json, of --personalens-report RESULTS.json",
+        f" than {MOST_KEPT:,} items); {advice}",
         code="PL106",
     )
 

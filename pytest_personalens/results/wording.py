@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.options.gate import VALID_FLOOR
+from pytest_personalens.core.safe_text import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -261,11 +262,6 @@ def gate_outcome(gate: Gate, results: Results) -> str:
         return "INCONCLUSIVE" + " (report only)" * results.report_only
     known = ["not decided"] * (gate.value is None) + ["report only"] * results.report_only
     return f"FAILED ({', '.join(known)})" if known else "FAILED"
-
-
-def count(number: int, what: str = "scenario") -> str:
-    """Return ``1 scenario``, or ``2 scenarios``."""
-    return f"{number} {what}{'s' if number != 1 else ''}"
 
 
 def over(scenarios: int, users: int, item: str = "scenario") -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.processes.runs import collect_ids
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
 
@@ -32,9 +33,7 @@ HOW = {
 
 def users(repo: Repository) -> dict[str, str]:
     """Scenario id -> user, in order."""
-    lines = repo.inline(*ARGS, "--collect-only", "-q").outlines
-    ids = [line.partition("[")[2].rstrip("]") for line in lines if "[" in line]
-    return {id_: id_.rpartition("-")[2] for id_ in ids}
+    return {id_: id_.rpartition("-")[2] for id_ in collect_ids(repo, *ARGS)}
 
 
 def poison(repo: Repository, *numbers: int, how: str = "exits") -> set[str]:
@@ -90,23 +89,7 @@ def test_however_many_and_however_items_are_handed_out(
 
 def test_where_no_worker_takes_the_place_of_a_dead_one(told: Repository) -> None:
     poison(told, 5)
-    result = told.run(
-        *ARGS,
-        "-n",
-        "2",
-        "-opersonalens_parallel=4",
-        "--max-worker-restart=0",
-        "--personalens-gate=tcr >= 0",
-    )
+    none = ("--max-worker-restart=0", "--personalens-gate=tcr >= 0")
+    result = told.run(*ARGS, "-n", "2", "-opersonalens_parallel=4", *none)
     assert result.ret != 0
     result.stdout.no_fnmatch_line("gate * passed*")
-
-
-@pytest.mark.slow
-def test_other_dialogues_still_run_side_by_side_in_other_workers(told: Repository) -> None:
-    lost = poison(told, 2)
-    args = ("--personalens-sample=40", *ARGS[1:])
-    told.run(*args, "-n", "2", "-opersonalens_parallel=4")
-    found = told.results("r.json")
-    assert len(found["lost"]) + len(found["items"]) == 40
-    assert lost <= set(found["lost"])

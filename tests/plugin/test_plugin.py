@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import os
 import re
 import shlex
@@ -15,6 +14,7 @@ import pytest
 
 from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.results.shards import read_computed
+from tests.support.processes.runs import collect_ids
 from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
 
@@ -59,38 +59,22 @@ def test_the_built_in_suite_runs_where_there_is_no_test(empty_repo: Repository) 
     empty_repo.run("--personalens-sample=4", ".").assert_outcomes(passed=5)
 
 
-@pytest.mark.slow
 def test_items_are_selected_by_mark_also_with_workers(repo: Repository) -> None:
-    repo.write(
-        test_bot="""
+    test = """
         def test_bot(personalens, personalens_scenario):
             assert "Movies" in personalens_scenario.domains or personalens_scenario.kind == "multi"
-        """
-    )
-    for extra in ((), ("-n", "2")):
-        for expression in ("personalens(domain='Movies')", "personalens(kind='multi')"):
-            result = repo.run("--personalens-sample=20", "--strict-markers", "-m", expression, *extra)
-            outcomes = result.parseoutcomes()
-            assert outcomes["passed"] >= 1
-            assert "failed" not in outcomes
-
-
-def test_each_domain_of_a_multi_domain_item_selects_it(repo: Repository) -> None:
-    args = ("--personalens-sample=12", "--personalens-kind=multi", "--collect-only", "-q")
-    everything = repo.inline(*args).stdout.str().count("test_bot[multi-")
-    assert everything == 12
-    one = repo.inline(
-        *args, "-m", "personalens(domain='Restaurants') and personalens(domain='Movies')"
-    ).stdout.str()
-    assert 0 < one.count("test_bot[multi-1-") < 12
-
-
-def test_the_head_of_a_larger_sample_is_the_smaller_one(repo: Repository) -> None:
-    def ids(size: int) -> list[str]:
-        out = repo.inline("--personalens-sample", str(size), "--collect-only", "-q").stdout.lines
-        return [line for line in out if "test_bot[" in line]
-
-    assert ids(20)[:8] == ids(8)
+    """
+    repo.write(test_bot=test)
+    sample = ("--personalens-sample=20", "--strict-markers")
+    for expression, more in (("domain='Movies'", ()), ("kind='multi'", ("-n", "2"))):
+        outcomes = repo.run(*sample, "-m", f"personalens({expression})", *more).parseoutcomes()
+        assert outcomes["passed"] >= 1
+        assert "failed" not in outcomes
+    # Each domain of an item selects it.
+    args = ("--personalens-sample=12", "--personalens-kind=multi")
+    assert len(collect_ids(repo, *args)) == 12
+    both = "personalens(domain='Restaurants') and personalens(domain='Movies')"
+    assert 0 < len(collect_ids(repo, *args, "-m", both)) < 12
 
 
 #: The tests of a file, the arguments, and how many pass.
@@ -102,6 +86,25 @@ PASSING = {
             assert personalens_context.interactions == personalens_scenario.summaries
             assert personalens_context.situation is None
         """, ("-opersonalens_context=I",), 3),
+    "an async object as the assistant": ("""
+        import asyncio, pytest
+
+        class Bot:
+            async def __call__(self, messages):
+                await asyncio.sleep(0)
+                return "I've booked it for 19:30, reference QX77."
+
+        @pytest.fixture
+        def personalens_assistant():
+            return Bot()
+
+        def test_bot(personalens):
+            assert 'QX77' in personalens.evaluate().dialogue.messages[1].content
+        """, (), 3),
+    "dimensions": ("""
+        def test_bot(personalens):
+            assert len(personalens.evaluate().verdicts) == 4
+        """, ("--personalens-dimensions=all",), 3),
     "asserts of one's own, with the garbage collector off while items are collected": ("""
         import gc
         from pytest_personalens import Evaluation
@@ -148,25 +151,6 @@ def test_what_a_test_is_given(repo: Repository, name: str) -> None:
         assert result.parseoutcomes()["passed"] >= 3
 
 
-def test_async_assistants_and_objects(repo: Repository) -> None:
-    repo.write(
-        conftest="""
-        import asyncio, pytest
-
-        class Bot:
-            async def __call__(self, messages):
-                await asyncio.sleep(0)
-                return "I've booked it for 19:30, reference QX77."
-
-        @pytest.fixture
-        def personalens_assistant():
-            return Bot()
-        """,
-        test_bot="def test_bot(personalens):\n    assert 'QX77' in personalens.evaluate().dialogue.messages[1].content\n",
-    )
-    repo.inline("--personalens-sample=2").assert_outcomes(passed=2)
-
-
 def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -> None:
     repo.write(conftest=BOT.replace("return helpbot(messages)", "return 'I will see. \\x1b[31mred'"))
     result = repo.run("--personalens-sample=1", "--personalens-seed=my seed", "-opersonalens_threshold=p>=3")
@@ -207,32 +191,24 @@ def test_a_dialogue_is_printed_once(repo: Repository, where: str, monkeypatch: p
     assert "\n" not in failure.attrib["message"] and "again: " in (failure.text or "")
 
 
-@pytest.mark.parametrize(
-    ("answer", "told"),
-    [
-        ("1 / 0", "the assistant raised ZeroDivisionError: division by zero"),
-        ("int('\\ud800\\n\\x1b[31m')", "the assistant raised ValueError: invalid literal for int"),
-        ("None", "the assistant returned NoneType; it must return text (str)"),
-        ("b'hi'", "the assistant returned bytes"),
-        ("''", "the assistant returned an empty text"),
-        ("'x' * 10_000_000", "10,000,000 characters"),
-        ("__import__('time').sleep(30)", "did not answer within 0.2 s"),
-    ],
-)
+#: What an assistant returns -> why its dialogue is not scored.
+FAULTS = {
+    "1 / 0": "the assistant raised ZeroDivisionError: division by zero",
+    "int('\\ud800\\n\\x1b[31m')": "the assistant raised ValueError: invalid literal for int",
+    "None": "the assistant returned NoneType; it must return text (str)",
+    "''": "the assistant returned an empty text",
+    "__import__('time').sleep(30)": "did not answer within 0.2 s",
+}
+
+
+@pytest.mark.parametrize("gate", [(), ("--personalens-gate=tcr >= 0.5",)], ids=["no gate", "a gate"])
 def test_a_faulty_assistant_fails_its_item_with_the_transcript_so_far(
-    repo: Repository, answer: str, told: str, monkeypatch: pytest.MonkeyPatch
+    repo: Repository, gate: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "400")  # what was wrong is wrapped to the terminal
-    repo.write(
-        conftest=f"""
-        import pytest
-
-        @pytest.fixture
-        def personalens_assistant():
-            return lambda messages: {answer}
-        """
-    )
-    for gate in ((), ("--personalens-gate=tcr >= 0.5",)):
+    fixture = "import pytest\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages: "
+    for answer, told in FAULTS.items():
+        repo.write(conftest=fixture + answer)
         result = repo.inline("--personalens-sample=1", "-o", "personalens_turn_timeout=0.2", *gate)
         assert result.ret == 1
         result.stdout.fnmatch_lines(
@@ -240,21 +216,18 @@ def test_a_faulty_assistant_fails_its_item_with_the_transcript_so_far(
         )
 
 
-@pytest.mark.parametrize(
-    ("fixture", "told"),
-    [
+def test_a_fixture_that_cannot_be_called(repo: Repository) -> None:
+    for fixture, told in (
         ("return 42", "returned int, which cannot be called"),
         ("return", "returned NoneType"),
         ("yield 'bot'", "returned str"),
-    ],
-)
-def test_a_fixture_that_cannot_be_called(repo: Repository, fixture: str, told: str) -> None:
-    repo.write(conftest=f"import pytest\n@pytest.fixture\ndef personalens_assistant():\n    {fixture}\n")
-    result = repo.inline("--personalens-sample=9")
-    result.assert_outcomes(errors=1)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines([f"*personalens_assistant {told}*"])
-    result.stdout.no_fnmatch_line("*Traceback*")
+    ):
+        repo.write(conftest=f"import pytest\n@pytest.fixture\ndef personalens_assistant():\n    {fixture}\n")
+        result = repo.inline("--personalens-sample=9")
+        result.assert_outcomes(errors=1)
+        assert result.ret == 1
+        result.stdout.fnmatch_lines([f"*personalens_assistant {told}*"])
+        result.stdout.no_fnmatch_line("*Traceback*")
 
 
 def test_without_an_assistant_lines_are_given_to_paste(repo: Repository) -> None:
@@ -291,25 +264,6 @@ def test_what_cannot_be_opened_is_one_line_and_exit_4(repo: Repository, given: s
     assert not re.search("Traceback|INTERNALERROR", result.stdout.str() + result.stderr.str())
 
 
-def test_domains_of_the_configuration_are_named_where_they_leave_scenarios_out(repo: Repository) -> None:
-    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_domain = Train, Movies\n", encoding="utf-8")
-    other, none = ("--personalens-suite=questions", "--personalens-sample=1"), "--personalens-gate=none"
-    mend = "; -o personalens_domain= leaves out the domains of the configuration"
-    few = ("--personalens-kind=multi", "-opersonalens_users=nia", "-opersonalens_domain=Finance")
-    for args, told in (
-        (other, f"unknown domain 'Train'; known: *who{mend}"),
-        (("--personalens-sample=1", *few), f"no scenario of dataset 'embedded' fits *{mend}"),
-        ((*other, "--personalens-domain=Opera"), "unknown domain 'Opera'; known: *who"),
-    ):
-        repo.run(*args).stderr.fnmatch_lines([f"ERROR: personalens: {told}"])
-    of_nia = ("-opersonalens_users=nia", "--personalens-sample=all", none)
-    note = r"\d+ of \d+ scenarios fit personalens_domain; -o personalens_domain= takes them all"
-    repo.inline(*of_nia).stdout.re_match_lines([note])
-    repo.inline(*of_nia, "--personalens-domain=Train").stdout.no_re_match_line(note)
-    # The sample ends before the dataset does.
-    repo.inline(of_nia[0], "--personalens-sample=1", none).stdout.no_re_match_line(note)
-
-
 @pytest.mark.parametrize("more", [(), ("-o", "personalens_domain=")], ids=["as it is", "set back"])
 def test_the_commands_of_the_reports_set_back_what_the_configuration_has(
     repo: Repository, more: tuple[str, ...]
@@ -335,12 +289,6 @@ def test_ini_keys_are_typed_and_the_command_line_wins(repo: Repository) -> None:
         if "test_bot[" in line and not any(d in line for d in ("movies", "train", "multi"))
     ]
     repo.inline("--personalens-sample=2").assert_outcomes(passed=4)
-    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = many\n")
-    result = repo.inline()
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = -1\n")
-    result = repo.inline()
-    result.stderr.fnmatch_lines(["ERROR: personalens_sample: expected a whole number 1 or more*"])
 
 
 def test_marks_set_a_test_up_between_ini_and_command_line(repo: Repository) -> None:
@@ -366,43 +314,33 @@ import pytest
 
 @pytest.mark.personalens(domain="Restaurants", sample=3)
 def test_table(personalens):
-    assert "Restaurants" in personalens.scenario.domains
-    {calm}
+    assert "Restaurants" in personalens.evaluate().domains
 
 @pytest.mark.personalens(kind="single")
 def test_any(personalens):
-    {calm}
+    personalens.evaluate()
 """
 
 
 @pytest.mark.slow
 def test_a_mark_and_the_command_line_narrow_each_other(repo: Repository) -> None:
-    repo.write(test_bot=_TWO_MARKED.format(calm="personalens.evaluate()"))
-    args = ("--personalens-sample=2", "--personalens-gate=none")
-    one = repo.inline(*args, "--personalens-domain=music", "--personalens-kind=single", "-rs")
-    one.assert_outcomes(passed=2, skipped=1)
-    told = "*test_table: no scenario fits both its mark (domain='Restaurants', sample=3) and*"
-    one.stdout.fnmatch_lines(
-        [told.replace(", sample=3", "") + "line (--personalens-domain music --personalens-kind single)"]
-    )
-    both = repo.inline(*args, "--personalens-domain=Travel,Restaurants", "-v")
-    both.assert_outcomes(passed=4)
-    # Of the two domains, a scenario must span one of the mark's too.
-    spans = repo.inline(*args, "--personalens-domain=movies", "-k", "test_table", "-v")
-    spans.assert_outcomes(passed=2)
-    spans.stdout.fnmatch_lines(["*test_table[[]multi-*"])
-    multi = repo.inline(*args, "--personalens-kind=multi", "-k", "test_any or test_table", "-rs")
-    multi.assert_outcomes(passed=2, skipped=1)
-    multi.stdout.fnmatch_lines(
-        [
-            "*test_any: no scenario fits both its mark (kind='single') and the command line (--personalens-kind multi)"
-        ]
-    )
+    repo.write(test_bot=_TWO_MARKED)
+    args, line = ("--personalens-sample=2", "--personalens-gate=none", "-rs", "-v"), "and the command line"
+    for given, outcome, told in (
+        ("--personalens-domain=music --personalens-kind=single", {"passed": 2, "skipped": 1}, f"*test_table: no scenario fits both its mark (domain='Restaurants') {line} (--personalens-domain music --personalens-kind single)"),
+        ("--personalens-domain=Travel,Restaurants", {"passed": 4}, "*"),
+        # Of the two domains, a scenario must span one of the mark's too.
+        ("--personalens-domain=movies -k test_table", {"passed": 2}, "*test_table[[]multi-*"),
+        ("--personalens-kind=multi", {"passed": 2, "skipped": 1}, f"*test_any: no scenario fits both its mark (kind='single') {line} (--personalens-kind multi)"),
+    ):  # fmt: skip
+        result = repo.inline(*args, *given.split())
+        result.assert_outcomes(**outcome)
+        result.stdout.fnmatch_lines([told])
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
 def test_a_mark_and_a_command_line_that_leave_nothing(repo: Repository, workers: tuple[str, ...]) -> None:
-    repo.write(test_bot=_TWO_MARKED.format(calm="personalens.evaluate()"))
+    repo.write(test_bot=_TWO_MARKED)
     none = repo.run(
         "--personalens-sample=2", "--personalens-domain=Music", "--personalens-kind=multi", *workers
     )
@@ -436,60 +374,29 @@ def test_classes_parameters_and_sets_in_marks(repo: Repository) -> None:
     repo.run(*shlex.split(command)).assert_outcomes(failed=1)
 
 
-@pytest.mark.parametrize(
-    ("mark", "told"),
-    [
-        ("domian='Movies'", "unknown keyword 'domian' of the mark personalens; known: "),
+def test_a_bad_mark_is_one_line(repo: Repository) -> None:
+    for mark, told in (
+        (
+            "domian='Movies'",
+            "test_bot.py::test_bot: unknown keyword 'domian' of the mark personalens; known: ",
+        ),
         ("domain='Opera'", "unknown domain 'Opera'"),
-        ("'Movies'", "takes keywords only"),
-        ("p=7", "p is scored 1 to 4"),
-        ("nat_user=3", "not among the dimensions judged"),
-    ],
-)
-def test_a_bad_mark_is_one_line(repo: Repository, mark: str, told: str) -> None:
-    repo.write(test_bot=f"import pytest\n@pytest.mark.personalens({mark})\ndef test_bot(personalens): pass\n")
-    result = repo.inline("--personalens-sample=2")
-    assert result.ret in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.USAGE_ERROR)
-    result.stdout.fnmatch_lines(
-        [f"*personalens: test_bot.py::test_bot: *{told}*" if "Opera" not in told else f"*{told}*"]
-    )
-    result.stdout.no_fnmatch_line("*Traceback*")
-
-
-def test_dimensions(repo: Repository) -> None:
-    result = repo.inline(
-        "--personalens-sample=2", "--personalens-dimensions=all", "--personalens-report=r.json"
-    )
-    result.stdout.fnmatch_lines(["*TCR*P*Facts*"])
-    item = json.loads((repo.path / "r.json").read_text())["items"][0]
-    assert len(item["evaluation"]["verdicts"]) == 4
-
-
-@pytest.mark.slow
-def test_a_sample_larger_than_the_universe_says_so(repo: Repository) -> None:
-    for extra in ((), ("-n", "2")):
-        result = repo.run(
-            "--personalens-sample=1000",
-            "-opersonalens_users=kenji",
-            "--personalens-kind=multi",
-            "--personalens-gate=p >= 1",
-            *extra,
-        )
-        assert result.ret == 0
-        result.stdout.fnmatch_lines(
-            ["sample: 1000 scenarios asked for; there are only *, and all of them are in it"]
-        )
+        ("'Movies'", "test_bot.py::test_bot: the mark personalens takes keywords only"),
+        ("p=7", "test_bot.py::test_bot: *p is scored 1 to 4"),
+        ("nat_user=3", "test_bot.py::test_bot: *not among the dimensions judged"),
+    ):
+        test = f"import pytest\n@pytest.mark.personalens({mark})\ndef test_bot(personalens): pass\n"
+        repo.write(test_bot=test)
+        result = repo.inline("--personalens-sample=2")
+        assert result.ret in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.USAGE_ERROR)
+        result.stdout.fnmatch_lines([f"*personalens: *{told}*"])
+        result.stdout.no_fnmatch_line("*Traceback*")
 
 
 @pytest.mark.slow
 def test_the_official_data_runs(repo: Repository, official: Path) -> None:
-    args = (
-        "--personalens-sample=10",
-        f"--personalens-data={official}",
-        "-opersonalens_users=official-30",
-        "--personalens-gate=p >= 1",
-    )
-    result = repo.run(*args, "-n", "2")
+    data = (f"--personalens-data={official}", "-opersonalens_users=official-30")
+    result = repo.run("--personalens-sample=10", *data, "--personalens-gate=p >= 1", "-n", "2")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["personalens: 10 scenarios of official *", "overall *10 *10 *"])
 

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.judging.evaluation import Evaluation
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, ReasonCode, Verdict
 from pytest_personalens.core.scenario import Scenario, Situation, Task
 from pytest_personalens.reports.content.why_items_failed import (
-    UNEXPLAINED,
-    case_reason,
     goal_parts,
     reason_text,
     reasons_of,
     said_by_judge,
-    sentence_of,
 )
 from pytest_personalens.reports.html.payload import payload
 from pytest_personalens.reports.markdown.report import markdown_report
-from pytest_personalens.results.reasons.reasons import alike_note
-from pytest_personalens.results.reasons.why_gates_failed import explanations
+from pytest_personalens.results.explanations import explanations
+from pytest_personalens.results.reasons import alike_note
 from pytest_personalens.results.summarize import attach_replayed, summarize
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.item import Earlier, Item
 from pytest_personalens.results.values.results import Provenance, Results
 from pytest_personalens.results.wording import trust_note
 from tests.support.repository import ROOT, Repository
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
 SCENARIO = Scenario(
@@ -188,37 +188,16 @@ def test_a_reason_names_what_is_known_and_what_was_done_and_the_goal_is_a_list_o
     assert shown.rows["command"] == "pytest --personalens-sample 3 -o personalens_gate=", "without gates"
 
 
-def test_the_dialogues_shown_carry_the_reason_of_the_headline() -> None:
-    (explained,) = explanations(MOVED)
-    assert "it goes against what is known in 2 dialogues" in sentence_of(explained, MOVED)
-    assert [case.item.evaluation.user for case in explained.cases] == ["cleo", "dora"]
-    assert case_reason(explained.cases[0], None) == "goes against Alarm Time (did 7:00 AM)"
-
-
-def test_a_fall_without_a_new_reason_is_unexplained_and_shows_the_words() -> None:
-    (explained,) = explanations(SAME)
-    assert UNEXPLAINED in sentence_of(explained, SAME)
-    assert reasons_of(explained) == ""
-    assert case_reason(explained.cases[0], None) == UNEXPLAINED
-    page = markdown_report(SAME, brief=True)
-    assert "- It is set. Done.\n+ I remember you. It is set.\n" in page
-    assert "asks for" not in page
-
-
-def test_a_comment_names_the_loss_and_where_to_go_on() -> None:
-    page = markdown_report(MOVED, brief=True)
-    assert page.startswith("## ❌ personalens FAILED: P 3.00 → 1.00\n")
-    assert page.count("\n") <= 60
-    for part in (
-        f"[`{'a' * 9}`](https://github.com/o/r/commit/{'a' * 40})",
-        "[the run and its report](https://github.com/o/r/actions/runs/7)",
-        "Re-run: `pytest --personalens-sample 3 -o personalens_gate= 'test_bot.py::test[alarm-1-cleo]'`",
-        trust_note(MOVED),
-    ):
-        assert part in page
+def test_a_comment_names_the_loss_and_where_to_go_on(snapshot: SnapshotAssertion) -> None:
+    """The dialogues that it shows carry the reason of its headline; without a new reason it says so, and shows
+    the words that differ.
+    """
+    pages = {"reasons": markdown_report(MOVED, brief=True), "no reason": markdown_report(SAME, brief=True)}
+    assert pages == snapshot
+    assert pages["reasons"].count("\n") <= 60
     settings = {**MOVED.settings, "judge_model": "openai:gpt-4o"}
+    assert trust_note(MOVED)
     assert not trust_note(MOVED.model_copy(update={"settings": settings})), "a model needs no word of trust"
-    assert page.count("```diff") == 1
 
 
 def test_a_comment_links_a_dialogue_only_if_its_record_is_current() -> None:

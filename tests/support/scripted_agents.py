@@ -34,6 +34,10 @@ BOT: Final = _conftest("example")
 TOLD: Final = _conftest("told")
 #: `TOLD` without its assistant.
 TOLD_ALONE: Final = Text(TOLD.partition('    @pytest.fixture(scope="session")')[0])
+#: `TOLD` with a judge that finds every second domain bad, those before M.
+BY_DOMAIN: Final = TOLD.replace(
+    'f"{dimension.short}:{scenario.id}" in listed("low.txt")', 'scenario.domains[0] < "M"'
+)
 PAID: Final = _conftest("paid")
 REASONS: Final = _conftest("reasons")
 REMEMBERS: Final = _conftest("remembers")

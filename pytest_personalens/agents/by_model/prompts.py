@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from pytest_personalens.core.dialogue.tool_calls import call_texts
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens.core.safe_text import cut_to
 from pytest_personalens.core.scenario import UNKNOWN
 from pytest_personalens.datasets.world.written import say
 
@@ -315,22 +316,17 @@ def state_text(state: State | None) -> str:
     """Return what the team's system holds in its section, as JSON, where the team gives it; else nothing."""
     if state is None:
         return ""
-    text = _cut(json.dumps(state.data, ensure_ascii=False), MAX_STATE_SHOWN)
+    text = cut_to(json.dumps(state.data, ensure_ascii=False), MAX_STATE_SHOWN)
     return f"<state>\n{_UNSAFE.sub(_escaped, text)}\n</state>\n\n{_note('state')}\n\n"
 
 
 def _calls(message: Message) -> dict[str, object]:
     """What the assistant did before it said its turn, as a judge is shown it."""
     calls = [
-        {"call": _cut(call), "result": None if result is None else _cut(result)}
+        {"call": cut_to(call, MAX_SHOWN), "result": None if result is None else cut_to(result, MAX_SHOWN)}
         for call, result in call_texts(message)
     ]
     return {"calls": calls} if calls else {}
-
-
-def _cut(text: str, longest: int = MAX_SHOWN) -> str:
-    more = len(text) - longest
-    return f"{text[:longest]} [... {more:,} more characters]" if more > 0 else text
 
 
 def conversation_text(messages: Sequence[Mapping[str, str]]) -> str:

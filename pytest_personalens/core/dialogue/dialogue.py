@@ -28,7 +28,7 @@ from pytest_personalens.core.errors import (
 )
 from pytest_personalens.core.facts import StoreLook
 from pytest_personalens.core.frozen import Frozen, Sparse, clean
-from pytest_personalens.core.safe_text import make_redactor, redact
+from pytest_personalens.core.safe_text import cut_line, make_redactor, redact
 from pytest_personalens.core.scenario import BaseScenario
 
 if TYPE_CHECKING:
@@ -301,8 +301,7 @@ def describe_exception(error: Exception) -> str:
 
 def _shortened(text: str) -> str:
     """Return the text cut to leave room for a place; half of a secret could not be recognized after that."""
-    line = redact(text)
-    return line if len(line) <= _LONGEST_ERROR else f"{line[:_LONGEST_ERROR]}..."
+    return cut_line(redact(text), _LONGEST_ERROR)
 
 
 def find_own_frame(error: BaseException) -> tuple[FrameType, int] | None:

@@ -22,6 +22,7 @@ from pytest_personalens.core.dialogue.message import (
 )
 from pytest_personalens.core.errors import AssistantFault, PersonalensError, error_text, short_repr
 from pytest_personalens.core.frozen import clean
+from pytest_personalens.core.safe_text import cut_to
 
 #: A longer reply is a fault of the assistant: no person would read it, and no judge should be paid to read
 #: it.
@@ -131,7 +132,7 @@ def _turn(messages: Sequence[object], *, listed: bool) -> Message:
 
     steps: list[Message] = []
     for message in before:
-        content, calls = _cut(_content(message)), _calls(message)
+        content, calls = cut_to(_content(message), MAX_TOOL_CHARS), _calls(message)
         name = _name(field(message, "tool_call_id"))
         if field(message, "role") == "tool":
             if name not in unkept and fits("results"):
@@ -180,9 +181,8 @@ def _call(call: object) -> ToolCall:
         raise AssistantFault(f"a tool call of the assistant names no function; it must look like {_SHAPE}")
     arguments = field(called, "arguments") if has(called, "arguments") else field(called, "input")
     text = arguments if isinstance(arguments, str) else "" if arguments is None else _json(arguments)
-    return ToolCall(
-        id=_name(field(call, "id")), function=Function(name=_name(name), arguments=_cut(clean(text)))
-    )
+    function = Function(name=_name(name), arguments=cut_to(clean(text), MAX_TOOL_CHARS))
+    return ToolCall(id=_name(field(call, "id")), function=function)
 
 
 def _name(value: object) -> str:
@@ -191,11 +191,6 @@ def _name(value: object) -> str:
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=_data)
-
-
-def _cut(text: str) -> str:
-    more = len(text) - MAX_TOOL_CHARS
-    return f"{text[:MAX_TOOL_CHARS]} [... {more:,} more characters]" if more > 0 else text
 
 
 def _whole_message(message: object) -> dict[str, Any]:

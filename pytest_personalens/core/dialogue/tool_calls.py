@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_personalens.core.dialogue.message import calls_with_results
-from pytest_personalens.core.safe_text import one_line
+from pytest_personalens.core.safe_text import cut_line, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -86,17 +86,12 @@ def call_texts(message: Message) -> list[tuple[str, str | None]]:
 
 def call_lines(message: Message, longest: int = 300) -> list[str]:
     """The same, a line a call, the call and the result each cut to `longest` characters."""
-    cut = ((_short(c, longest), None if r is None else _short(r, longest)) for c, r in call_texts(message))
-    return [call if result is None else f"{call} -> {result}" for call, result in cut]
+    texts = ((text for text in pair if text is not None) for pair in call_texts(message))
+    return [" -> ".join(cut_line(one_line(text), longest) for text in pair) for pair in texts]
 
 
 def call_line(call: Call) -> str:
     return f"{call!r}" + (f" -> {one_line(call.result)}" if call.result is not None else "")
-
-
-def _short(text: str, longest: int) -> str:
-    line = one_line(text)
-    return line if len(line) <= longest else f"{line[:longest]}..."
 
 
 def _call(call: ToolCall, result: str | None, turn: int) -> Call:

@@ -93,14 +93,14 @@ def _problem_of(path: Path, kind: str) -> str:
     try:
         refuse_links(path, Path.cwd())
     except OSError:
-        what = "is or goes through a symbolic link, which is not followed"
-        return f"{path} {what}; give the path of a file"
+        return f"{path} is or goes through a symbolic link, which is not followed; give the path of a file"
     if path.is_dir():
         return f"{path} is a folder; give the path of a file"
     if path.exists() and not path.is_file():
         return f"{path} is no file; give the path of one"
     if path.exists() and path.stat().st_size and not _written_before(path, kind):
-        return f"{path} was not written by this plugin; give another path, or remove it"
+        kept = path.suffix == ".jsonl" and "is there, and may hold what somebody wrote"
+        return f"{path} {kept or 'was not written by this plugin'}; give another path, or remove it"
     return ""
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Share of items that must be scored in a run with gates, if no gate on `valid` gives another.
 VALID_FLOOR: Final = 0.9
+#: The chance that a test finds a difference where there is none, if no option gives another.
+LEVEL: Final = 0.05
 
 #: The metric that a suite with audited users has: the share of dialogues with a fault of the user.
 USER_FAULTS: Final = "user_faults"

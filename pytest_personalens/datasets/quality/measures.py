@@ -362,7 +362,7 @@ def finding_lines(check: DataCheck, *, every: bool) -> Iterator[str]:
     for problem in check.findings:
         by_rule[problem.rule].append(problem)
     if not by_rule:
-        yield one_line(f"{check.dataset}: no findings ({check.rules} rules)")
+        yield one_line(f"{check.dataset}: no findings ({check.rules} rule{'s' if check.rules > 1 else ''})")
     for rule, problems in by_rule.items():
         yield one_line(f"{check.dataset}: {rule}: {len(problems):,}")
         shown = problems if every else problems[:_EXAMPLES]

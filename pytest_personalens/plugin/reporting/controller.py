@@ -1,4 +1,4 @@
-"""The controller: gathers the reports of a run, decides its gates, and sets the exit status."""
+"""The controller: what happens when in the process that gathers the reports of a run."""
 
 from __future__ import annotations
 
@@ -9,24 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import PersonalensError
-from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT
-from pytest_personalens.core.options.option_table import ALL, BY_KEY, keys_of, size_text
-from pytest_personalens.core.safe_text import redact
+from pytest_personalens.plugin.failures import RedGates
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
 from pytest_personalens.plugin.pytest_internals import PrintedFailures
+from pytest_personalens.plugin.reporting.conclusion import exit_status, only_infrastructure, results_of
 from pytest_personalens.plugin.reporting.outputs import Outputs, baseline_of_run, refuse_baseline
-from pytest_personalens.plugin.reporting.reported import (
-    RedGates,
-    Reported,
-    only_inconclusive,
-    only_infrastructure,
-    red_gates,
-    report_gate,
-    scores_text,
-)
+from pytest_personalens.plugin.reporting.reported import Reported, scores_text
 from pytest_personalens.plugin.running.keys import RUN, STOPPED
-from pytest_personalens.plugin.stored.resume import end_run, origin
+from pytest_personalens.plugin.stored.resume import end_run
 from pytest_personalens.reports.write_reports import WrittenFiles
 
 if TYPE_CHECKING:
@@ -45,8 +36,6 @@ _UNGROUPED: Final = (
 )
 #: Failed dialogues that are printed in full, unless pytest is verbose.
 _MOST_IN_FULL: Final = 5
-#: Settings that only decide which files a run writes: equal runs must give equal results.
-_NOT_STORED: Final = frozenset({*keys_of("report"), "save_baseline", "adopt_judge"})
 
 
 class Controller:
@@ -145,7 +134,7 @@ class Controller:
             # After -x, --maxfail or Ctrl-C, the existing results are reported. No gate is decided, because a
             # part does not stand for the whole.
             self._interrupted = True
-            self._results = self._summarize(complete=False)
+            self._results = self._results_of_all(complete=False)
             self._write()
             if session.shouldfail or session.shouldstop:
                 self._end_run()  # --maxfail ends a run like any other end; Ctrl-C does not
@@ -153,7 +142,7 @@ class Controller:
         # This happens before the end of the loop, because after it the summary line can no longer turn red.
         whole = not (session.shouldstop or session.shouldfail)
         complete = whole and session.testscollected <= len(self.reported.finished)
-        self._results = self._summarize(complete=complete)
+        self._results = self._results_of_all(complete=complete)
         drawn = self._drawn
         # With workers, and of dialogues that tests lead, this is known only now.
         late = self.reported.drawn or drawn.personas
@@ -183,6 +172,8 @@ class Controller:
         return result
 
     def _report_gates(self, session: pytest.Session, results: Results) -> None:
+        from pytest_personalens.plugin.reporting.terminal_summary import red_gates, report_gate
+
         if not all(gate.passed for gate in results.gates):
             self._red = red_gates(self._config, self._run, results, self._written.pages)
         for gate in results.gates:
@@ -207,25 +198,10 @@ class Controller:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, Any, Any]:
         result = yield
-        empty = session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
-        if self._settings.shard is not None and empty and self._drawn.requested:
-            # -k or -m left nothing of this shard; the merge refuses shards without any item.
-            session.exitstatus = pytest.ExitCode.OK
+        ended = {"broken": self._internal_error, "unwritten": bool(self._written.problems)}
+        session.exitstatus = exit_status(session, self.reported, self._results, **ended)
         if session.exitstatus in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
             self._end_run()  # no test ran, so there is nothing to continue
-        # If a worker cannot send its last report, xdist (3.8) prints INTERNALERROR and exits with 0.
-        unreported = session.testscollected - len(self.reported.finished)
-        stopped = session.shouldstop or session.shouldfail or session.config.option.collectonly
-        broken = self._internal_error or (unreported > 0 and not stopped) or self.reported.died_unexplained
-        if session.exitstatus == pytest.ExitCode.OK and (broken or self._written.problems):
-            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
-        failed = session.exitstatus == pytest.ExitCode.TESTS_FAILED and not broken
-        if failed and only_inconclusive(self._results, self.reported.failed):
-            session.exitstatus = INCONCLUSIVE_EXIT
-        elif (
-            failed and self._settings.exit_infra and only_infrastructure(self._results, self.reported.failed)
-        ):
-            session.exitstatus = self._settings.exit_infra
         return result
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
@@ -264,47 +240,9 @@ class Controller:
             )
             terminalreporter.write_line(message, red=True)
 
-    def _summarize(self, *, complete: bool) -> Results | None:
-        from pytest_personalens.results.summarize import conclude, summarize
-
-        run, drawn = self._run, self._drawn
-        refs = {ref.id: ref for ref in run.sample(self._settings).refs}
-        missing = self.reported.missing(refs, {*run.ids, *drawn.ids}, drawn.skipped)
-        anything = self.reported.items or any(missing) or self._judge_check is not None
-        if not anything and self._settings.shard is None:
-            return None
-        drawn_from, excluded = run.suite.source(run.dataset)
-        results = summarize(
-            self.reported.items.values(),
-            settings=_stored_settings(self._settings, self._config),
-            dataset=f"{run.dataset.name} {run.dataset.version}",
-            requested=drawn.requested,
-            drawn=drawn.drawn,
-            **missing._asdict(),
-            left_out=drawn.left_out,
-            elsewhere=drawn.elsewhere,
-            prices=run.participants.role_prices(),
-            complete=complete,
-            drawn_from=drawn_from,
-            excluded=excluded,
-            calibration=run.calibration,
-            side_by_side=max(1, drawn.side_by_side),
-        )
-        run.add_personas(drawn.personas)
-        more: dict[str, Any] = {}
-        if self._settings.shard is not None:
-            more["origin"] = origin(self._config.rootpath)
-        if self._settings.report:  # it names users and their wishes, and not only scores
-            more["scenarios"] = run.scenarios(results.own)
-        if self._settings.report or self._settings.save_baseline is not None:
-            from pytest_personalens.results.values.results import provenance_of
-
-            more["provenance"] = provenance_of(self._config.rootpath)
-        results = results.model_copy(update=more)
-        # A shard is only a part of a run. The merge of all parts draws the conclusions.
-        if self._settings.shard is not None:
-            return results
-        return conclude(results, self._settings._replace(gate=self._gates), self._baseline)
+    def _results_of_all(self, *, complete: bool) -> Results | None:
+        even_empty, given = self._judge_check is not None, (self._gates, self._baseline)
+        return results_of(self._config, self.reported, *given, complete=complete, even_empty=even_empty)
 
     def _write(self) -> None:
         if self._results is None:
@@ -328,22 +266,3 @@ def _stopped(session: pytest.Session | None, why: str) -> Exception:
     assert session is not None
     session.shouldfail = why
     return session.Failed(why)
-
-
-def _stored_settings(settings: Settings, config: pytest.Config) -> dict[str, Any]:
-    """Return the settings by name as the results hold them, without secrets.
-
-    `reset` names those that ``-o`` sets back to their defaults, whatever the configuration says.
-    """
-    stored = settings._asdict()
-    overridden = {word.partition("=")[0] for word in config.getoption("override_ini", None) or ()}
-    stored["reset"] = [
-        key for key, o in BY_KEY.items() if o.ini in overridden and stored.get(key) == o.default
-    ]
-    if stored["sample"] == ALL:
-        stored["sample"] = size_text(ALL)
-    return {
-        name: redact(value) if isinstance(value, str) else value
-        for name, value in stored.items()
-        if name not in _NOT_STORED
-    }

@@ -7,98 +7,16 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import pytest
-
-from pytest_personalens.core.judging.measure import get_measure
-from pytest_personalens.core.names import gate_id, parse_case, skipped_id
-from pytest_personalens.core.safe_text import harmless
-from pytest_personalens.plugin.failures import GateFailure, traceback_style
-from pytest_personalens.plugin.running.keys import SETTINGS
-from pytest_personalens.plugin.running.prepare import rerun_command
+from pytest_personalens.core.names import parse_case, skipped_id
 from pytest_personalens.plugin.running.run import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+    from collections.abc import Collection, Iterable, Mapping
+
+    import pytest
 
     from pytest_personalens.core.scenario import ScenarioRef
-    from pytest_personalens.plugin.running.run import Run
-    from pytest_personalens.results.reasons.why_gates_failed import Explanation, WorstCase
-    from pytest_personalens.results.values.figures import Gate
     from pytest_personalens.results.values.item import Item
-    from pytest_personalens.results.values.results import Results
-
-
-class RedGates(NamedTuple):
-    """What the gates that failed print, by their names, and what to do next: a command, and the page."""
-
-    failures: Mapping[str, GateFailure]
-    next_steps: tuple[str, ...] = ()
-
-
-def red_gates(config: pytest.Config, run: Run, results: Results, pages: Sequence[str]) -> RedGates:
-    """Why the gates failed that did; `pages` are the HTML reports that this run wrote."""
-    from pytest_personalens.reports.content.why_items_failed import sentence_of
-    from pytest_personalens.reports.terminal.transcript import gate_failure
-    from pytest_personalens.results.reasons.why_gates_failed import explanations
-
-    explained_gates = explanations(results)
-    cases = [case for explained in explained_gates for case in explained.cases]
-    scenarios = run.scenarios([case.item for case in cases])
-    style = traceback_style(config)
-    brief = style == "short"
-
-    def lines(explained: Explanation) -> Callable[[int], list[str]]:
-        if style == "line":
-            return lambda width: []
-        return lambda width: [*gate_failure(explained, results, scenarios, width=width, brief=brief)]
-
-    failures = {
-        explained.gate.name: GateFailure(
-            gate_id(explained.gate.name), harmless(sentence_of(explained, results)), lines(explained)
-        )
-        for explained in explained_gates
-    }
-    cases = [case for case in cases if case.exchange is not None] or cases[:1]
-    worst = "the two worst" if len(cases) > 1 else "the worst"
-    again = [f"re-run {worst}, gates off:", f"again:  {_command(config, cases)}"]
-    # The line on the report names a page that was written.
-    page = () if pages else ("page:   add --personalens-report report.html",)
-    return RedGates(failures, (*(again if cases else ()), *page))
-
-
-def _command(config: pytest.Config, cases: Sequence[WorstCase]) -> str:
-    """Return the command that runs these dialogues alone and prints them, as items that fail."""
-    from pytest_personalens.reports.content.findings import gates_off
-
-    words = gates_off(lambda option: config.getini(option.ini))
-    # What passes its threshold would print nothing.
-    spared = [case.verdict for case in cases if case.item.status == "passed"]
-    least = {v.dimension.short: v.score + v.dimension.sign * float(v.dimension.grid) for v in spared}
-    if least:
-        others = {get_measure(d).short: score for d, score in config.stash[SETTINGS].threshold}
-        all_of_them = ",".join(f"{short}={score:g}" for short, score in {**others, **least}.items())
-        words += ["-o", f"personalens_threshold={all_of_them}"]
-    return rerun_command(config, [case.item.nodeid for case in cases], words)
-
-
-def report_gate(config: pytest.Config, gate: Gate, failure: GateFailure | None) -> None:
-    """Report the gate as a test, from which the summary line, JUnit and the exit status follow."""
-    nodeid = gate_id(gate.name)
-    location = ("personalens", None, f"gate[{gate.name}]")
-    outcome: Any = "passed" if gate.passed else "failed"
-    hook = config.hook
-    hook.pytest_runtest_logstart(nodeid=nodeid, location=location)
-    for when, longrepr in (("setup", None), ("call", failure), ("teardown", None)):
-        report = pytest.TestReport(
-            nodeid=nodeid,
-            location=location,
-            keywords={},
-            outcome=outcome if when == "call" else "passed",
-            when=when,  # type: ignore[arg-type]
-            longrepr=longrepr,  # type: ignore[arg-type]  # pytest asks for its `toterminal` alone
-        )
-        hook.pytest_runtest_logreport(report=report)
-    hook.pytest_runtest_logfinish(nodeid=nodeid, location=location)
 
 
 def scores_text(item: Item) -> str:
@@ -139,8 +57,6 @@ PROPERTY: Final = "_personalens_item"
 #: The property of an item that should have been evaluated but was not. Its value holds the item's control,
 #: its kind and its domains.
 UNEVALUATED: Final = "_personalens_unevaluated"
-#: Causes of a missing score that say nothing about the assistant under test.
-_INFRASTRUCTURE: Final = ("user-agent", "judge", "budget")
 
 
 @dataclass(slots=True)
@@ -245,24 +161,3 @@ class Missing(NamedTuple):
 
 def _groups_of(ref: ScenarioRef | None) -> tuple[str, ...]:
     return (ref.kind, *ref.domains) if ref is not None else ()
-
-
-def only_inconclusive(results: Results | None, failed: Set[str]) -> bool:
-    """True if all that `failed`, by node id, are gates that an interval does not decide."""
-    if results is None or not failed:
-        return False
-    return failed <= {gate_id(gate.name) for gate in results.gates if gate.inconclusive}
-
-
-def only_infrastructure(results: Results | None, failed: Set[str]) -> bool:
-    """True if all that `failed`, by node id, has causes outside the assistant under test."""
-    if results is None or not failed or not set(results.uncounted) <= set(_INFRASTRUCTURE):
-        return False
-    items = {
-        i.nodeid
-        for i in results.items
-        if i.evaluation.cause in _INFRASTRUCTURE or (i.status == "uncounted" and i.evaluation.unread)
-    }
-    few = any(g.kind == "valid" and not g.passed for g in results.gates) or not results.overall.scored
-    gates = {gate_id(g.name) for g in results.gates if g.kind == "valid" or (few and g.value is None)}
-    return failed <= items | gates

@@ -1,25 +1,32 @@
-"""The header of a run, and its summary on the terminal."""
+"""What a run says of itself: its header, its gates as tests that passed or failed, and its summary."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
 
 from pytest_personalens.core.errors import PersonalensError, error_text, short_repr
 from pytest_personalens.core.judging.measure import get_measure
-from pytest_personalens.core.safe_text import harmless, one_line, redact
-from pytest_personalens.plugin.failures import columns
-from pytest_personalens.plugin.running.keys import RUN
-from pytest_personalens.plugin.running.prepare import record_command
+from pytest_personalens.core.names import gate_id
+from pytest_personalens.core.safe_text import count, harmless, one_line, redact
+from pytest_personalens.plugin.failures import GateFailure, RedGates, columns, traceback_style
+from pytest_personalens.plugin.running.keys import RUN, SETTINGS
+from pytest_personalens.plugin.running.prepare import record_command, rerun_command
+from pytest_personalens.reports.content.findings import gates_off
+from pytest_personalens.reports.content.why_items_failed import sentence_of
 from pytest_personalens.reports.terminal.summary_lines import summary_lines
-from pytest_personalens.results.wording import REPORT_ONLY, REPORTED_GATES, count
+from pytest_personalens.results.explanations import explanations
+from pytest_personalens.results.wording import REPORT_ONLY, REPORTED_GATES
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Callable, Sequence
 
-    from pytest_personalens.plugin.reporting.reported import RedGates
     from pytest_personalens.plugin.running.run import Run, Tally
     from pytest_personalens.reports.write_reports import WrittenFiles
+    from pytest_personalens.results.explanations import Explanation, WorstCase
+    from pytest_personalens.results.values.figures import Gate
     from pytest_personalens.results.values.results import Results
 
 
@@ -55,6 +62,68 @@ def header_of(run: Run) -> str:
     if s.report_only:
         line += f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.asks_for_gates else "")
     return one_line(redact(line))
+
+
+def red_gates(config: pytest.Config, run: Run, results: Results, pages: Sequence[str]) -> RedGates:
+    """Why the gates failed that did; `pages` are the HTML reports that this run wrote."""
+    from pytest_personalens.reports.terminal.transcript import gate_failure
+
+    explained_gates = explanations(results)
+    cases = [case for explained in explained_gates for case in explained.cases]
+    scenarios = run.scenarios([case.item for case in cases])
+    style = traceback_style(config)
+    brief = style == "short"
+
+    def lines(explained: Explanation) -> Callable[[int], list[str]]:
+        if style == "line":
+            return lambda width: []
+        return lambda width: [*gate_failure(explained, results, scenarios, width=width, brief=brief)]
+
+    failures = {
+        explained.gate.name: GateFailure(
+            gate_id(explained.gate.name), harmless(sentence_of(explained, results)), lines(explained)
+        )
+        for explained in explained_gates
+    }
+    cases = [case for case in cases if case.exchange is not None] or cases[:1]
+    worst = "the two worst" if len(cases) > 1 else "the worst"
+    again = [f"re-run {worst}, gates off:", f"again:  {_command(config, cases)}"]
+    # The line on the report names a page that was written.
+    page = () if pages else ("page:   add --personalens-report report.html",)
+    return RedGates(failures, (*(again if cases else ()), *page))
+
+
+def _command(config: pytest.Config, cases: Sequence[WorstCase]) -> str:
+    """Return the command that runs these dialogues alone and prints them, as items that fail."""
+    words = gates_off(lambda option: config.getini(option.ini))
+    # What passes its threshold would print nothing.
+    spared = [case.verdict for case in cases if case.item.status == "passed"]
+    least = {v.dimension.short: v.score + v.dimension.sign * float(v.dimension.grid) for v in spared}
+    if least:
+        others = {get_measure(d).short: score for d, score in config.stash[SETTINGS].threshold}
+        all_of_them = ",".join(f"{short}={score:g}" for short, score in {**others, **least}.items())
+        words += ["-o", f"personalens_threshold={all_of_them}"]
+    return rerun_command(config, [case.item.nodeid for case in cases], words)
+
+
+def report_gate(config: pytest.Config, gate: Gate, failure: GateFailure | None) -> None:
+    """Report the gate as a test, from which the summary line, JUnit and the exit status follow."""
+    nodeid = gate_id(gate.name)
+    location = ("personalens", None, f"gate[{gate.name}]")
+    outcome: Any = "passed" if gate.passed else "failed"
+    hook = config.hook
+    hook.pytest_runtest_logstart(nodeid=nodeid, location=location)
+    for when, longrepr in (("setup", None), ("call", failure), ("teardown", None)):
+        report = pytest.TestReport(
+            nodeid=nodeid,
+            location=location,
+            keywords={},
+            outcome=outcome if when == "call" else "passed",
+            when=when,  # type: ignore[arg-type]
+            longrepr=longrepr,  # type: ignore[arg-type]  # pytest asks for its `toterminal` alone
+        )
+        hook.pytest_runtest_logreport(report=report)
+    hook.pytest_runtest_logfinish(nodeid=nodeid, location=location)
 
 
 #: Seconds of waiting after which a run says how it could be faster.
@@ -156,14 +225,14 @@ def _write_section(
     )
     for text, style in lines:
         reporter.write_line(harmless(text), **dict.fromkeys(style, True))
-    if results.items or results.uncounted:  # a shard may have no items
-        for line in _further_lines(reporter.config, results):
-            reporter.write_line(harmless(line))
-    if verbosity > 0:
-        run = reporter.config.stash[RUN]
-        for line in run.suite.left_out(run.dataset):
-            reporter.write_line(harmless(line))
-    for line in red.next_steps:
+    if results.gates and (verbosity > 0 or not red.failures) and not results.report_only:
+        each = "each gate" if len(results.gates) > 1 else "the gate"
+        reporter.write_line(f"({each} counts as a test: {len(results.gates)} of those below)")
+    run = reporter.config.stash[RUN]
+    asked = results.items or results.uncounted  # a shard may have no items
+    further = _further_lines(reporter.config, results) if asked else []
+    left_out = run.suite.left_out(run.dataset) if verbosity > 0 else ()
+    for line in (*further, *left_out, *red.next_steps):
         reporter.write_line(harmless(line))
 
 

@@ -121,7 +121,7 @@ class Prefetcher:
         self._imported = True
         if self._run.suite.auditor:
             from pytest_personalens.agents.embedded.reader import fact_readings  # noqa: F401
-        from pytest_personalens.results.reasons import reasons  # noqa: F401
+        from pytest_personalens.results import reasons  # noqa: F401
         from pytest_personalens.results.values import item  # noqa: F401
 
         if not is_worker(self._run.config):

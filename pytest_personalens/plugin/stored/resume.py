@@ -19,6 +19,7 @@ from pytest_personalens.core.files.destinations import cache_folder
 from pytest_personalens.core.files.links import read_own, refuse_links, write_atomically
 from pytest_personalens.core.options.option_table import OPTIONS, keys_of
 from pytest_personalens.core.runtime import git
+from pytest_personalens.core.safe_text import age_text
 from pytest_personalens.engine.record import APART, FOLDER, own_folders
 from pytest_personalens.models.call_log import CallLog
 from pytest_personalens.plugin.input_errors import input_error
@@ -105,7 +106,7 @@ def begin_run(config: pytest.Config, settings: Settings) -> RunState:
                     f"--personalens-resume: the interrupted run had {o.called} {then!r}, this one has"
                     f" {now.get(o.key)!r}; give the same, or leave out --personalens-resume to start anew"
                 )
-        age, differs = _age(left["began"]), first_changed(left["sources"], made_of)
+        age, differs = age_text(time.time() - left["began"]), first_changed(left["sources"], made_of)
         if not differs:
             history = f"continues the interrupted run, begun {age} ago, and counts its replies and its calls"
             log.run = str(left["run"])
@@ -121,14 +122,6 @@ def begin_run(config: pytest.Config, settings: Settings) -> RunState:
     except OSError as error:
         raise SpecError(f"{file}: cannot be written: {error.strerror}; remove it", code="PL105") from None
     return RunState(log.run, log, history)
-
-
-def _age(began: float) -> str:
-    minutes = max(0, round((time.time() - began) / 60))
-    for size, unit in ((60 * 24, "day"), (60, "hour")):
-        if minutes >= 2 * size:
-            return f"{minutes // size} {unit}s"
-    return f"{minutes} minute{'' if minutes == 1 else 's'}"
 
 
 def end_run(state: RunState) -> None:

@@ -226,7 +226,7 @@ def _own(data: dict[str, Any], file: Path, where: str, name: str, *, whole: bool
             field, problem = first_problem(error)
             raise DataError(file, problem, field=f"{where}: whole.{field}") from None
     # The reader of labels knows every dataset, which the other formats do not need.
-    from pytest_personalens.judge_quality.agreement.labels import read_scenario
+    from pytest_personalens.judge_quality.labels import read_scenario
 
     user = str(data.get("user") or name)
     own = read_scenario(data, file, where, user=user, task=name)

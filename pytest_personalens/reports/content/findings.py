@@ -12,17 +12,17 @@ from pytest_personalens.core.judging.measure import CRITERION
 from pytest_personalens.core.names import BUILT_IN, file_of, within_file
 from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.core.options.option_table import OPTIONS
-from pytest_personalens.core.safe_text import one_line, shell_line
-from pytest_personalens.reports.content.markup import capital, short_line
+from pytest_personalens.core.safe_text import count, one_line, shell_line, upper_first
+from pytest_personalens.reports.content.markup import short_line
 from pytest_personalens.reports.content.why_items_failed import sentence_of
+from pytest_personalens.results.explanations import explanations
 from pytest_personalens.results.gates.check import corrected_note
-from pytest_personalens.results.reasons.reasons import (
+from pytest_personalens.results.reasons import (
     alike_note,
     criteria_note,
     intrusions_note,
     limits_note,
 )
-from pytest_personalens.results.reasons.why_gates_failed import explanations
 from pytest_personalens.results.wording import (
     CAUSES,
     REPORT_ONLY,
@@ -30,7 +30,6 @@ from pytest_personalens.results.wording import (
     UNJUDGED,
     apart,
     asked_again_note,
-    count,
     latency_note,
     left_out_text,
     not_judged_note,
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.options.option_table import Option
     from pytest_personalens.core.suite import Suite
-    from pytest_personalens.results.reasons.why_gates_failed import Explanation, WorstCase
+    from pytest_personalens.results.explanations import Explanation, WorstCase
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -230,8 +229,8 @@ def _outcome(results: Results, losses: list[Explanation], told: list[Explanation
     low = [] if results.report_only else [_loss(explained) for explained in losses]
     sentences = [Sentence(_gate_text(explained, results)) for explained in told]
     failed, lost = sum(item.failed for item in results.items), len(results.lost)
-    first = [Sentence(capital(crashes), "cause=assistant")] if crashes else []
-    stopped = Sentence(f"{capital(INCOMPLETE)}.")
+    first = [Sentence(upper_first(crashes), "cause=assistant")] if crashes else []
+    stopped = Sentence(f"{upper_first(INCOMPLETE)}.")
     if low or failed or lost:
         more = f" and {len(low) - _MOST_NAMED} more" if len(low) > _MOST_NAMED else ""
         parts = [f"{', '.join(low[:_MOST_NAMED])}{more}"] * bool(low)
@@ -245,7 +244,7 @@ def _outcome(results: Results, losses: list[Explanation], told: list[Explanation
         return "failed", "Failed", f"FAILED: {'; '.join(parts)}", tuple(reasons)
 
     def outcome(state: State, word: str, line: str, why: str, *more: Sentence) -> _Outcome:
-        return state, word, line, (*first, Sentence(f"{capital(why)}."), *more)
+        return state, word, line, (*first, Sentence(f"{upper_first(why)}."), *more)
 
     if not results.complete:
         return outcome("open", "Incomplete", "not decided: a part of the run only", INCOMPLETE)
@@ -275,7 +274,7 @@ def _gate_text(explained: Explanation, results: Results) -> str:
     gate = explained.gate
     if gate.value is None:
         return f"{gate.name}: {gate.message}"
-    return f"{capital(sentence_of(explained, results))}."
+    return f"{upper_first(sentence_of(explained, results))}."
 
 
 def _loss(explained: Explanation) -> str:

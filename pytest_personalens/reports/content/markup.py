@@ -33,13 +33,13 @@ def short_line(text: str, limit: int) -> str:
     line = harmless(" ".join(text.split()))
     if len(line) <= limit:
         return line
-    cut = line[: limit - 1]
-    end = cut.rfind(" ")
-    return f"{cut[:end] if end > limit * _NEAR and line[limit - 1] != ' ' else cut}…"
+    return f"{whole_words(line, limit - 1)}…"
 
 
-def capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def whole_words(line: str, room: int) -> str:
+    """Return the beginning of a line, cut before a word where one ends not long before `room` characters."""
+    end = line[: room + 1].rfind(" ")
+    return line[: end if end > room * _NEAR else room]
 
 
 def name_column(names: Iterable[str], least: int) -> tuple[list[str], int]:

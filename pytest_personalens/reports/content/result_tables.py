@@ -6,11 +6,11 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.options.option_table import MANNER
+from pytest_personalens.core.safe_text import count
 from pytest_personalens.reports.content.markup import Cell, Table, figure_cell, short_line
 from pytest_personalens.results.comparison.pairs import gain_of
 from pytest_personalens.results.means import by_turn, estimate
 from pytest_personalens.results.wording import (
-    count,
     decision,
     ends_text,
     p_text,

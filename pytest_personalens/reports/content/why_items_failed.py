@@ -6,12 +6,12 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.safe_text import harmless, one_line
+from pytest_personalens.core.safe_text import count, harmless, one_line
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.reports.content.markup import short_line
-from pytest_personalens.results.reasons.reasons import KINDS_OF_INTRUSION, costs_of, counted_codes
+from pytest_personalens.reports.content.markup import short_line, whole_words
+from pytest_personalens.results.reasons import KINDS_OF_INTRUSION, costs_of, counted_codes
 from pytest_personalens.results.values.item import uncounted_reason
-from pytest_personalens.results.wording import apart, count, unread_text
+from pytest_personalens.results.wording import apart, unread_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.verdict import Reason, ReasonCode, Verdict
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.suite import Suite
-    from pytest_personalens.results.reasons.reasons import CountedCode, ReasonCount
-    from pytest_personalens.results.reasons.why_gates_failed import Exchange, Explanation, WorstCase
+    from pytest_personalens.results.explanations import Exchange, Explanation, WorstCase
+    from pytest_personalens.results.reasons import CountedCode, ReasonCount
     from pytest_personalens.results.values.figures import PairedChange
     from pytest_personalens.results.values.item import Item, Shortfall
     from pytest_personalens.results.values.results import Results
@@ -356,14 +356,7 @@ def excerpt(text: str, quote: str, room: int) -> str:
     lead = "..." if start else ""
     if len(line) - start + len(lead) <= room:
         return lead + line[start:]
-    return f"{lead}{_whole_words(line[start:], room - 3 - len(lead))}..."
-
-
-def _whole_words(line: str, room: int) -> str:
-    """Return the beginning of a line, cut before a word where one ends not long before."""
-    cut = line[:room]
-    end = cut.rfind(" ") if line[room : room + 1] != " " else room
-    return cut[:end] if end > room * 3 // 4 else cut
+    return f"{lead}{whole_words(line[start:], room - 3 - len(lead))}..."
 
 
 def failures(results: Results) -> list[Item]:

@@ -6,15 +6,15 @@ import base64
 import hashlib
 import re
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.runtime import no_collection
-from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.core.safe_text import harmless, upper_first
 from pytest_personalens.reports.content.findings import command_line, findings_of
-from pytest_personalens.reports.content.markup import capital, figure
+from pytest_personalens.reports.content.markup import figure
 from pytest_personalens.reports.content.result_tables import (
     difference_table,
     drift_tables,
@@ -29,7 +29,7 @@ from pytest_personalens.reports.content.why_items_failed import DOES, case_title
 from pytest_personalens.reports.html.payload import pack, payload, script_json, shown_dimensions
 from pytest_personalens.results import wording
 from pytest_personalens.results.means import estimate
-from pytest_personalens.results.reasons.reasons import COSTS, reason_counts
+from pytest_personalens.results.reasons import COSTS, reason_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.results.means import Estimate
-    from pytest_personalens.results.reasons.reasons import ReasonCount
     from pytest_personalens.results.values.results import Results
 
 _FOLDERS = {"css": "styles", "js": "scripts", "jinja": "pages"}
@@ -150,7 +149,7 @@ def _figures(results: Results) -> dict[str, Any]:
             (case.item.nodeid, case_title(case, results.scenarios.get(case.item.evaluation.scenario)))
             for case in findings.cases
         ],
-        "notes": [(f"{capital(note.text)}.", note.filter) for note in findings.notes.values()],
+        "notes": [(f"{upper_first(note.text)}.", note.filter) for note in findings.notes.values()],
         "dimensions": dimensions,
         "tiles": [_tile(results, d) for d in _tile_measures(results) if d in dimensions],
         "few": wording.part_note(results),
@@ -162,7 +161,7 @@ def _figures(results: Results) -> dict[str, Any]:
         "lifts": lift_table(results) if results.controls else None,
         "drifts": list(drift_tables(results)),
         "slices": slice_tables(results),
-        "slices_note": capital(slices_note(results)),
+        "slices_note": upper_first(slices_note(results)),
         "reason_charts": _reason_charts(results),
         "does": DOES,
         "ends_text": wording.ends_text,
@@ -199,27 +198,20 @@ def _tile(results: Results, dimension: Measure) -> dict[str, Any]:
     }
 
 
-class ReasonChart(NamedTuple):
-    """What speaks against one reading, the commonest first.
+def _reason_charts(results: Results) -> list[dict[str, Any]]:
+    """Return what speaks against each reading, personalization first, and of each the commonest first.
 
     `since` says what the changes are held against. It is empty where that is not known of every dialogue: a
     change over a part of them would stand beside counts over all.
     """
-
-    dimension: Measure
-    reasons: list[ReasonCount]
-    since: str
-
-
-def _reason_charts(results: Results) -> list[ReasonChart]:
-    """Return the reasons on each reading that has any, personalization first."""
     charts, first = [], Dimension.PERSONALIZATION
     sources = {earlier.source for item in results.own if (earlier := item.earlier) is not None}
     since = " and ".join(_SINCE[source] for source in sorted(sources))
     for measure in sorted((m for m in results.of_suite.measures if m in COSTS), key=lambda m: m != first):
         if counts := sorted(reason_counts(results.own, measure), key=lambda r: -r.dialogues):
             known = counts[0].known == counts[0].scored
-            charts.append(ReasonChart(measure, counts, since if known else ""))
+            since_when = since if known else ""
+            charts.append({"dimension": measure, "reasons": counts, "since": since_when})
     return charts
 
 

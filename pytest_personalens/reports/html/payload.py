@@ -24,7 +24,7 @@ from pytest_personalens.reports.content.why_items_failed import (
     values_text,
     why,
 )
-from pytest_personalens.results.reasons.reasons import COSTS, costs_of, counted_codes
+from pytest_personalens.results.reasons import COSTS, costs_of, counted_codes
 from pytest_personalens.results.values.item import uncounted_reason
 from pytest_personalens.results.wording import FAULTS, control_names, unfound_text
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.verdict import Verdict
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.suite import Suite
-    from pytest_personalens.results.reasons.reasons import CountedCode
+    from pytest_personalens.results.reasons import CountedCode
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 

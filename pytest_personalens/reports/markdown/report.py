@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
 from pytest_personalens.core.judging.usage import Usage
+from pytest_personalens.core.safe_text import upper_first
 from pytest_personalens.reports.content.findings import (
     Findings,
     findings_of,
@@ -15,7 +16,6 @@ from pytest_personalens.reports.content.findings import (
 )
 from pytest_personalens.reports.content.markup import (
     Table,
-    capital,
     code,
     escape,
     figure,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_personalens.core.suite import Suite
-    from pytest_personalens.results.reasons.why_gates_failed import Explanation, WorstCase
+    from pytest_personalens.results.explanations import Explanation, WorstCase
     from pytest_personalens.results.values.figures import Comparison
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Provenance, Results
@@ -152,7 +152,8 @@ def _sections(results: Results, link: str) -> Iterator[Section]:
         told = tuple(f"And {note}." for note in table.notes)
         yield _table(table._replace(notes=told), "groups of users", folded=folded)
     if note := slices_note(results):
-        yield Section(("", f"{escape(capital(note), _LONGEST)}."), what="how groups of users are compared")
+        compared = escape(upper_first(note), _LONGEST)
+        yield Section(("", f"{compared}."), what="how groups of users are compared")
     if results.trials is not None:
         yield Section(tuple(_trials(results)), what="what the trials showed")
     if wrong := failures(results):
@@ -190,7 +191,7 @@ def _head(results: Results, link: str, *, dialogues: int | None = None) -> Itera
     yield Section((headline, *scores, "", _about(results, findings)))
     if findings.crashes:
         ways = [f"- {escape(way, _LONGEST)}" for way in findings.ways]
-        head = ("", f"**{escape(capital(findings.crashes))}:**", "", *ways)
+        head = ("", f"**{escape(upper_first(findings.crashes))}:**", "", *ways)
         yield Section(head, what="what the assistant failed of")
     shown: list[WorstCase] = []
     for explained in findings.failed_gates:
@@ -228,7 +229,7 @@ def _failed_gate(
     explained: Explanation, cases: Sequence[WorstCase], results: Results, *, brief: bool
 ) -> Iterator[str]:
     """What happened, in bold; the reasons unless `brief`; the dialogues with what was said then."""
-    yield from ("", f"**{escape(capital(sentence_of(explained, results)), _LONGEST)}.**")
+    yield from ("", f"**{escape(upper_first(sentence_of(explained, results)), _LONGEST)}.**")
     # The ways in which the assistant failed stand above all gates.
     causes = [cause for cause in results.uncounted if cause != "assistant"]
     if causes and explained.gate.kind == "valid":

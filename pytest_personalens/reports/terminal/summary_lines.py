@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.core.safe_text import count, harmless
 from pytest_personalens.reports.content.findings import (
     INCOMPLETE,
     Findings,
@@ -25,13 +25,12 @@ from pytest_personalens.reports.content.result_tables import (
 )
 from pytest_personalens.reports.content.why_items_failed import said_by_judge, why
 from pytest_personalens.results.gates.since_baseline import latency_change_text
-from pytest_personalens.results.reasons.reasons import broken_limits, costs_of
+from pytest_personalens.results.reasons import broken_limits, costs_of
 from pytest_personalens.results.values.item import shortfall_text
 from pytest_personalens.results.wording import (
     REPORT_ONLY,
     REPORTED_GATES,
     UNJUDGED,
-    count,
     gate_outcome,
     level_text,
     p_text,
@@ -242,9 +241,6 @@ def summary_lines(
         colour = "green" if gate.passed else "yellow" if results.report_only else "red"
         line = f"gate {gate.name}: {gate_outcome(gate, results)}, {gate.message}"
         yield line, (colour,)
-    if results.gates and not short and not results.report_only:
-        each = "each gate" if len(results.gates) > 1 else "the gate"
-        yield f"({each} counts as a test: {len(results.gates)} of those below)", ()
     if results.went_wrong or tasks_read_as_failed(results):
         yield from ((line, ()) for line in textwrap.wrap(findings.trust, width or _WIDTH))
     if results.report_only and not (results.lost or any(item.failed for item in results.items)):
@@ -339,11 +335,7 @@ def _notes(
         # A note of several clauses.
         yield from textwrap.wrap(note, width, subsequent_indent="  ") if about == "user" else (note,)
         if about == "limits":
-            broken = broken_limits(results)
-            shown = broken if verbose else broken[:_MOST_BROKEN]
-            yield from (f"  {line}" for line in shown)
-            if len(shown) < len(broken):
-                yield f"  and {len(broken) - len(shown)} more (-v lists them all)"
+            yield from _listed(broken_limits(results), None if verbose else _MOST_BROKEN)
         cause = about.removeprefix("not scored: ")
         if cause != about and cause != "assistant":  # the summary lists the assistant's failures above
             yield from _such_as(results, cause)
@@ -357,10 +349,13 @@ def _notes(
         yield f"below {limits}: {', '.join(f'{n} {kind}' for kind, n in kinds.items())} (-v lists them)"
     elif low:
         yield f"below {limits}:"
-        shown = low if verbose else low[:_MOST_ROWS]
-        yield from (f"  {line}" for line in shown)
-        if len(shown) < len(low):
-            yield f"  and {len(low) - len(shown)} more (-v lists them all)"
+        yield from _listed(low, None if verbose else _MOST_ROWS)
+
+
+def _listed(lines: Sequence[str], most: int | None) -> Iterator[str]:
+    yield from (f"  {line}" for line in lines[:most])
+    if most is not None and len(lines) > most:
+        yield f"  and {len(lines) - most} more (-v lists them all)"
 
 
 def _such_as(results: Results, cause: str) -> Iterator[str]:

@@ -11,9 +11,9 @@ from pytest_personalens.core.dialogue.state import stored_records
 from pytest_personalens.core.dialogue.tool_calls import call_lines
 from pytest_personalens.core.errors import with_code
 from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.safe_text import harmless, one_line
+from pytest_personalens.core.safe_text import cut_to, harmless, one_line, upper_first
 from pytest_personalens.reports.content.findings import unscored_text
-from pytest_personalens.reports.content.markup import capital, short_line
+from pytest_personalens.reports.content.markup import short_line
 from pytest_personalens.reports.content.why_items_failed import (
     OUTCOMES,
     because_of,
@@ -28,19 +28,18 @@ from pytest_personalens.reports.content.why_items_failed import (
     sentence_of,
     why,
 )
-from pytest_personalens.results.reasons.reasons import costs_of
+from pytest_personalens.results.reasons import costs_of
 from pytest_personalens.results.values.item import uncounted_reason
 from pytest_personalens.results.wording import unfound_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.dialogue.state import State
     from pytest_personalens.core.judging.evaluation import Evaluation
     from pytest_personalens.core.judging.verdict import UserFault, Verdict
     from pytest_personalens.core.scenario import BaseScenario
-    from pytest_personalens.results.reasons.why_gates_failed import Explanation, WorstCase
+    from pytest_personalens.results.explanations import Explanation, WorstCase
     from pytest_personalens.results.values.item import Earlier, Shortfall
     from pytest_personalens.results.values.results import Results
 
@@ -121,7 +120,7 @@ def gate_failure(
     brief: bool = False,
 ) -> Iterator[str]:
     """The lines, those of an error first. `brief` leaves the exchanges out; `scenarios` are by their ids."""
-    yield from error_lines(capital(sentence_of(explained, results)), explained.gate.code, width)
+    yield from error_lines(upper_first(sentence_of(explained, results)), explained.gate.code, width)
     if reasons := reasons_of(explained):
         yield from wrap_lines(f"{results.of_suite.dialogue}s by reason: ", reasons, width, hang="    ")
     for cause in results.uncounted if explained.gate.kind == "valid" else ():
@@ -250,12 +249,13 @@ def _turns(
         if message.session != session:
             session = message.session
             yield f"     session of {session}"
-        yield from _calls(message, width)
+        yield from _first_ones("         called ", call_lines(message), width)
         if turn == parting:
-            yield from wrap_lines(f"  - {turn:2} recorded  ", _cut(before[turn].content), width)
+            recorded = cut_to(before[turn].content, _LONGEST_MESSAGE)
+            yield from wrap_lines(f"  - {turn:2} recorded  ", recorded, width)
         sign = "+" if turn == parting else " "
         label = f"{'>' if turn in marked else ' '} {sign} {turn:2} {message.role:9} "
-        yield from wrap_lines(label, _cut(message.content), width)
+        yield from wrap_lines(label, cut_to(message.content, _LONGEST_MESSAGE), width)
         if message.cut:
             yield f"         [this reply was {message.cut}]"
         for fault in faults.get(turn, ()):
@@ -273,26 +273,15 @@ def _state(state: State | None, width: int) -> Iterator[str]:
     """What the system held after the dialogue, a line for each thing."""
     if state is None:
         return
-    lines = [record.in_one_line() for record in stored_records(state.data)]
-    for line in lines[:_MOST_CALLS] or ["nothing"]:
-        yield from wrap_lines("     the system holds ", short_line(line, _LONGEST_THING), width)
-    if len(lines) > _MOST_CALLS:
-        yield f"         [... {len(lines) - _MOST_CALLS:,} more]"
+    held = [short_line(record.in_one_line(), _LONGEST_THING) for record in stored_records(state.data)]
+    yield from _first_ones("     the system holds ", held or ["nothing"], width)
 
 
-def _calls(message: Message, width: int) -> Iterator[str]:
-    """What the assistant did before it said its turn, a line a call."""
-    lines = call_lines(message)
+def _first_ones(label: str, lines: Sequence[str], width: int) -> Iterator[str]:
     for line in lines[:_MOST_CALLS]:
-        yield from wrap_lines("         called ", line, width)
+        yield from wrap_lines(label, line, width)
     if len(lines) > _MOST_CALLS:
         yield f"         [... {len(lines) - _MOST_CALLS:,} more]"
-
-
-def _cut(text: str) -> str:
-    if len(text) <= _LONGEST_MESSAGE:
-        return text
-    return f"{text[:_LONGEST_MESSAGE]} [... {len(text) - _LONGEST_MESSAGE:,} more characters]"
 
 
 def _verdict_lines(verdict: Verdict, scenario: BaseScenario, width: int, *, passed: bool) -> Iterator[str]:

@@ -12,6 +12,7 @@ from pytest_personalens.core.judging.measure import Metric, get_measure
 from pytest_personalens.core.options.gate import (
     CRITERION_GATE,
     LATENCY_P95,
+    LEVEL,
     LIMITS_BROKEN,
     RESIDUE,
     USER_FAULTS,
@@ -20,10 +21,11 @@ from pytest_personalens.core.options.gate import (
     control_of,
     parse_gate_name,
 )
+from pytest_personalens.core.safe_text import count
 from pytest_personalens.results.comparison.pairs import gain_of, pass_hat, pass_share, passes_of
 from pytest_personalens.results.gates.since_baseline import drop_of, latency_regression, regression_gates
 from pytest_personalens.results.means import LEAST_USERS, by_user, figure_of, largest_gap, mean
-from pytest_personalens.results.reasons.reasons import (
+from pytest_personalens.results.reasons import (
     breaks_a_limit,
     intrusion_kinds,
     limits_note,
@@ -36,7 +38,6 @@ from pytest_personalens.results.values.item import SHORTEST, members, quantile, 
 from pytest_personalens.results.wording import (
     NO_INTERVAL,
     apart,
-    count,
     ends_text,
     over,
     p_text,
@@ -56,8 +57,6 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
-#: A lift with a larger one-sided p may be chance.
-_LEVEL: Final = 0.05
 _NO_BETTER: Final = (
     "its judge tells completed tasks from failed ones no better than chance, by its labels: no rate can be"
     " corrected"
@@ -255,7 +254,7 @@ def _lift(check: Check) -> Gate:
     scenarios = len({i.scenario_key for i in items})
     if gain is not None and gain.pairs >= check.least * scenarios:
         basis = f"{over(gain.pairs, gain.users, suite.item)}, {p_text(gain.p)}"
-        doubt = "; not significant" if gain.p > _LEVEL else ""
+        doubt = "; not significant" if gain.p > LEVEL else ""
         return check.against(gain.value, (gain.low, gain.high), label, basis, doubt)
     both = "scored both with and without its context"
     few = f"no {suite.item} was {both}" if gain is None else check.few(gain.pairs, scenarios, both)

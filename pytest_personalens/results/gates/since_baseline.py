@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.options.gate import measure_of
+from pytest_personalens.core.safe_text import count
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.item import MARGIN
 from pytest_personalens.results.wording import (
     change_text,
-    count,
     p_text,
     sentence,
     share_text,

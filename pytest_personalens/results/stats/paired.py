@@ -202,7 +202,8 @@ def smallest_drop(
     >>> [smallest_drop(0.1, [1] * users, level=0.025) for users in (30, 100, 1000)]
     [0.33, 0.14, 0.04]
     """
-    likely, beyond = NormalDist().inv_cdf(power), NormalDist().inv_cdf(1 - level)
+    # Of the level itself, since 1 minus a tiny level is 1.
+    likely, beyond = NormalDist().inv_cdf(power), -NormalDist().inv_cdf(level)
     total, squared, noise = sum(scenarios), sum(n * n for n in scenarios), noise * len(scenarios)
     for steps in range(1, floor(Fraction(most).limit_denominator(10**6) / STEP) + 1):
         drop = float(steps * STEP)

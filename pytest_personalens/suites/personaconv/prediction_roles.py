@@ -12,8 +12,8 @@ from pytest_personalens.core.dialogue.message import Cut
 from pytest_personalens.core.errors import AssistantFault
 from pytest_personalens.core.judging.answer import Answer
 from pytest_personalens.core.judging.verdict import Verdict
+from pytest_personalens.core.safe_text import count
 from pytest_personalens.models import Model, Request
-from pytest_personalens.results.wording import count
 from pytest_personalens.suites.personaconv.metrics import MEASURES, OTHER, log_error, read_answer
 from pytest_personalens.suites.personaconv.predictions import digest_of, template_of
 

@@ -80,6 +80,7 @@ def _read_list(file: Path, expected: str) -> list[Any]:
     return entries
 
 
+#: PrefEval: the folder of each form, and the file of the exchanges between a preference and its question.
 _FOLDERS: Final = {
     "explicit": "explicit_preference",
     "choice-based": "implicit_preference/choice-based",
@@ -180,8 +181,10 @@ def _exchanges(file: Path, number: int) -> list[tuple[str, str]]:
     return [(message["role"], message["content"]) for message in found[: 2 * number]]
 
 
-#: Raise this number if the present code would misread an old index, or would read the same file otherwise.
+#: LongMemEval: raise this number if the present code would misread an old index, or read the same file
+#: otherwise.
 _INDEX: Final = 2
+#: LongMemEval: the types, the one whose answer is a rubric, and the end of ids without an answer.
 _TYPES: Final = (
     "single-session-user", "single-session-assistant", "single-session-preference", "temporal-reasoning",
     "knowledge-update", "multi-session",
@@ -199,7 +202,7 @@ def _open_longmemeval(path: Path) -> Opened:
         stamp = [path.stat().st_size, path.stat().st_mtime_ns]
     except OSError as error:
         raise DataError(path, f"cannot be read: {error.strerror}", code="PL201") from None
-    digest, entries = _indexed(path, stamp) or _index(path, stamp)
+    digest, entries = _stored_index(path, stamp) or _build_index(path, stamp)
     rows = [Row(*row)._replace(domains=tuple(row[3]), place=tuple(row[4])) for row in entries]
 
     def read(row: Row, dataset: str) -> Question:
@@ -217,7 +220,7 @@ def _open_longmemeval(path: Path) -> Opened:
     return digest, rows, read
 
 
-def _index(path: Path, stamp: list[int]) -> tuple[str, list[Any]]:
+def _build_index(path: Path, stamp: list[int]) -> tuple[str, list[Any]]:
     """Read the file once, and store its index in the cache folder, without any text of it."""
     rows, seen = [], set[str]()
     try:
@@ -239,7 +242,7 @@ def _index(path: Path, stamp: list[int]) -> tuple[str, list[Any]]:
     return digest, rows
 
 
-def _indexed(path: Path, stamp: list[int]) -> tuple[str, list[Any]] | None:
+def _stored_index(path: Path, stamp: list[int]) -> tuple[str, list[Any]] | None:
     try:
         index = json.loads(read_cached("longmemeval", (path,)) or b"")
         if index["format"] == _INDEX and index["stamp"] == stamp:
@@ -305,6 +308,7 @@ def _moment(entry: Fields, name: str, text: str) -> tuple[str, str]:
     return clock.date, clock.time if match[4] else ""
 
 
+#: PersonaMem-v2: the table, the column that names a history, and those that are needed.
 _TABLE: Final = "benchmark/text/benchmark.csv"
 _LINK: Final = "chat_history_{}_link"
 _NEEDED: Final = ("persona_id", "user_query", "correct_answer", "incorrect_answers", "pref_type")
@@ -438,6 +442,7 @@ def _history(link: Path) -> tuple[str, Session]:
     return profile, Session(id="s1", messages=said)
 
 
+#: Name of a benchmark -> its reader.
 _OPEN: Final[Mapping[str, Callable[..., Opened]]] = {
     "prefeval": _open_prefeval,
     "longmemeval": _open_longmemeval,

@@ -157,25 +157,20 @@ def test_the_assistant_has_the_prompts_of_its_family(
 ) -> None:
     fake = FakeModel("Done.")
     fake.name = model
+    said = [{"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate("ABC")]
+    past = "Before:\npast-books on two\nlines.\n\n"
     for letters, head in (
         ("", ""),
         ("D", f"About:\n{PEOPLE}\n\n"),
-        ("I", "Before:\npast-books on two\nlines.\n\n"),
+        ("I", past),
         ("S", f"Now:\n{SITUATION}\n\n"),
     ):
-        assistant = OfficialAssistant(
-            fake, Meter(), prompts(checkout), setting="base", context=scenarios["books-1"].context(letters)
-        )
-        assistant(
-            [
-                {"role": "user", "content": "A"},
-                {"role": "assistant", "content": "B"},
-                {"role": "user", "content": "C"},
-            ]
-        )
+        context = scenarios["books-1"].context(letters)
+        OfficialAssistant(fake, Meter(), prompts(checkout), setting="base", context=context)(said)
         request = fake.requests[-1]
-        said = "" if family == "CLAUDE" and not letters else "Answer."
-        expected = f"<context>\n{head}Talk:\nUser: A\nAssistant: B\nUser: C\n</context>\n<instruction>\n{said}\n</instruction>"
+        asks = "" if family == "CLAUDE" and not letters else "Answer."
+        talked = f"{head}Talk:\nUser: A\nAssistant: B\nUser: C"
+        expected = f"<context>\n{talked}\n</context>\n<instruction>\n{asks}\n</instruction>"
         assert (request.system, request.prompt, request.history) == (
             f"the {family} assistant\n",
             expected,
@@ -191,32 +186,21 @@ def test_vanilla_is_there_for_claude_alone(checkout: Path, scenarios: dict[str, 
         prompts(checkout).assistant("LLAMA", "vanilla", context, talk("A"))
 
 
-def test_two_parts_of_the_context_crash_there_and_can_be_mended(
-    checkout: Path, scenarios: dict[str, Scenario]
-) -> None:
-    context = scenarios["books-1"].context("DS")
-    with pytest.raises(
-        SpecError,
-        match=r"personalens_context = DS: the official code crashes .* personalens_official_bugs = pairs",
-    ):
-        prompts(checkout).assistant("CLAUDE", "base", context, talk("A"))
-    _, mended = prompts(checkout, "pairs").assistant("CLAUDE", "base", context, talk("A"))
-    assert (
-        mended
-        == f"<context>\nAbout:\n{PEOPLE}\n\nNow:\n{SITUATION}\n\nTalk:\nUser: A\n</context>\n<instruction>\nAnswer.\n</instruction>"
-    )
+def test_bugs_of_the_context_can_be_mended(checkout: Path, scenarios: dict[str, Scenario]) -> None:
+    """Two parts of it crash the official code, and without any it gives an empty instruction."""
 
+    def asked(letters: str, bugs: str) -> str:
+        context = scenarios["books-1"].context(letters)
+        return prompts(checkout, bugs).assistant("CLAUDE", "base", context, talk("A"))[1]
 
-def test_the_empty_instruction_can_be_mended(checkout: Path, scenarios: dict[str, Scenario]) -> None:
-    context = scenarios["books-1"].context("")
-    assert (
-        "<instruction>\n\n</instruction>"
-        in prompts(checkout).assistant("CLAUDE", "base", context, talk("A"))[1]
-    )
-    assert (
-        "<instruction>\nAnswer.\n</instruction>"
-        in prompts(checkout, "base-instruction").assistant("CLAUDE", "base", context, talk("A"))[1]
-    )
+    crash = r"personalens_context = DS: the official code crashes .* personalens_official_bugs = pairs"
+    with pytest.raises(SpecError, match=crash):
+        asked("DS", "reproduce")
+    told = f"About:\n{PEOPLE}\n\nNow:\n{SITUATION}\n\nTalk:\nUser: A"
+    mended = f"<context>\n{told}\n</context>\n<instruction>\nAnswer.\n</instruction>"
+    assert asked("DS", "pairs") == mended
+    for bugs, text in (("reproduce", ""), ("base-instruction", "Answer.")):
+        assert asked("", bugs).endswith(f"<instruction>\n{text}\n</instruction>")
 
 
 def test_the_user_id_and_forged_lines_can_be_mended(checkout: Path, scenarios: dict[str, Scenario]) -> None:
@@ -262,14 +246,12 @@ def test_answers_are_read_as_there_or_mended(
 
 
 def test_justifications_are_read_too() -> None:
-    assert (
-        read_official("Personalization Score: 3\nJustification: on\ntwo lines\n\nMore", P, 1).justification
-        == "on\ntwo lines"
-    )
-    assert read_official("VERDICT: False\nEXPLANATION: no seat", TC, 1).justification == "no seat"
-    assert (
-        "the official code counts as a task that failed: True" in read_official("True", TC, 1).justification
-    )
+    for answer, dimension, told in (
+        ("Personalization Score: 3\nJustification: on\ntwo lines\n\nMore", P, "on\ntwo lines"),
+        ("VERDICT: False\nEXPLANATION: no seat", TC, "no seat"),
+        ("True", TC, "the official code counts as a task that failed: True"),
+    ):
+        assert told in read_official(answer, dimension, 1).justification
     by_turn = "Personalization Score: 1\nPersonalization Score: 3"
     assert read_official(by_turn, Dimension.PERSONALIZATION_TURNS, 2).turns == (1, 3)
 
@@ -283,12 +265,8 @@ def test_a_judge_is_asked_once_and_where_mended_once_more(
         with pytest.raises(JudgeFault, match="unreadable verdict on p: expected 1 x 'Personalization Score"):
             OfficialJudge(model, Meter(), prompts(checkout, bugs)).verdict(scenarios["books-1"], dialogue, P)
         assert len(model.requests) == calls
-        assert (model.requests[0].system, model.requests[0].temperature, model.requests[0].max_tokens) == (
-            "",
-            0,
-            4000,
-        )
-        assert model.requests[0].answer is None
+        first = model.requests[0]
+        assert (first.system, first.temperature, first.max_tokens, first.answer) == ("", 0, 4000, None)
 
 
 @pytest.mark.parametrize("bugs", ["reproduce", "empty-message", "opening-signal"])
@@ -296,23 +274,23 @@ def test_the_end_signal_as_there_and_mended(
     checkout: Path, scenarios: dict[str, Scenario], bugs: str
 ) -> None:
     agent = OfficialUserAgent(FakeModel("Hi. TERMINATE", "TERMINATE"), Meter(), prompts(checkout, bugs))
-    said = [
-        m.content for m in converse(scenarios["books-1"], lambda messages: "Well.", agent).dialogue.messages
-    ]
+    dialogue = converse(scenarios["books-1"], lambda messages: "Well.", agent).dialogue
+    said = [m.content for m in dialogue.messages]
     opening = "Hi." if bugs == "opening-signal" else "Hi. TERMINATE"
     assert said == ([opening, "Well."] if bugs == "empty-message" else [opening, "Well.", "", "Well."])
 
 
 def test_what_was_sent_is_part_of_every_identity(checkout: Path, scenarios: dict[str, Scenario]) -> None:
     def identities(bugs: str = "reproduce") -> list[str]:
-        found, meter = prompts(checkout, bugs), Meter()
-        assistant = OfficialAssistant(
-            FakeModel(), meter, found, setting="base", context=scenarios["books-1"].context("")
-        )
+        found, meter, context = prompts(checkout, bugs), Meter(), scenarios["books-1"].context("")
+        assistant = OfficialAssistant(FakeModel(), meter, found, setting="base", context=context)
         return [
-            OfficialUserAgent(FakeModel(), meter, found).identity,
-            OfficialJudge(FakeModel(), meter, found).identity,
-            assistant.identity,
+            one.identity
+            for one in (
+                OfficialUserAgent(FakeModel(), meter, found),
+                OfficialJudge(FakeModel(), meter, found),
+                assistant,
+            )
         ]
 
     before = identities()

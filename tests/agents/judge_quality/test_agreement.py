@@ -15,7 +15,7 @@ from pytest_personalens.core.errors import DataError, JudgeFault, NotJudged
 from pytest_personalens.core.judging.verdict import Dimension, Verdict
 from pytest_personalens.core.scenario import DOMAINS, Scenario
 from pytest_personalens.judge_quality import measure, read_labels
-from pytest_personalens.judge_quality.agreement.kappa import cohen, fleiss, interval
+from pytest_personalens.judge_quality.agreement import cohen, fleiss, interval
 from tests.support.processes.commands import agreement as main
 from tests.support.repository import ROOT
 
@@ -102,7 +102,7 @@ def test_a_reason_for_unread_dialogues_stands_once(
 ) -> None:
     path = tmp_path / "some.jsonl"
     path.write_text("\n".join(LABELS.read_text(encoding="utf-8").splitlines()[:5]) + "\n", encoding="utf-8")
-    assert main([str(path), "--dimensions", "tc,nat-user"]) == 0
+    assert main([str(path), "--dimensions", "p,nat-user"]) == 0
     unread = [line for line in capsys.readouterr().out.splitlines() if line.startswith("not judged: ")]
     assert len(unread) == 1
     assert " and 4 more: nat-user: the embedded judge gives no reading of nat-user" in unread[0]

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.datasets.official_tree import write_code
 from tests.support.processes.commands import agreement as main
+from tests.support.processes.commands import command
 from tests.support.repository import ROOT
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
@@ -102,6 +103,25 @@ def test_a_cap_on_money(labels: str, endpoint: Endpoint, capsys: pytest.CaptureF
     assert len(endpoint.calls) == 1
 
 
+@pytest.mark.parametrize(("name", "option"), [("agreement", "--report"), ("calibrate", "--write")])
+def test_a_judge_that_answers_nothing_usable_is_an_error_that_says_why(
+    labels: str,
+    endpoint: Endpoint,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    option: str,
+) -> None:
+    endpoint.answer = lambda call: Reply("Well done.")
+    out = tmp_path / "out.json"
+    assert command(name)([labels, *MODEL[:2], "--live", option, str(out)]) == 4
+    said = capsys.readouterr()
+    assert f"{labels}: nothing could be judged; not judged: 6, such as " in said.err
+    assert "the model answered 'Well done.'" in said.err
+    assert said.out.rstrip().splitlines()[-1].startswith("all "), "what was paid for is counted all the same"
+    assert not out.exists()
+
+
 def test_readings_run_side_by_side(labels: str, endpoint: Endpoint) -> None:
     def slowly(call: Call) -> Reply:
         return Reply(**{**vars(judge(call)), "delay": 0.3})
@@ -152,6 +172,7 @@ def test_records_lie_in_a_folder_and_are_not_trusted_once_edited(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
+        (("--dimensions", "facts"), "--dimensions facts: people label tc, p, nat-user, nat-assistant, coh-user, coh-assistant, unbacked (PL101)"),
         (("--prompts", "/nowhere"), "/nowhere: no such folder of prompt templates (PL204)"),
         (("--price", "dear"), "expected 'MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]' in dollars for a million tokens, found 'dear' (PL101)"),
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import boto3
@@ -12,7 +12,7 @@ import pytest
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
-from tests.support.servers.service import Answer, Service, agent_turn, events, json_answer
+from tests.support.servers.service import Answer, Asked, Service, agent_turn, events, json_answer
 
 RUN: Final = ("--personalens-sample", "1", *TOLD_AGENTS)
 CALL: Final = {"id": "c1", "type": "function", "function": {"name": "book", "arguments": '{"people": 2}'}}
@@ -71,6 +71,28 @@ def http(service: Service, path: str = "") -> tuple[str, str]:
     return ("--personalens-assistant", f"http:{service.url}{path}")
 
 
+def answered(
+    repo: Repository, service: Service, answers: Sequence[Answer], *args: str
+) -> tuple[list[Any], pytest.RunResult]:
+    """The evaluations of one run, whose items are each answered by one of the answers."""
+    left, sessions = iter(answers), dict[str, Answer]()
+
+    def answer(asked: Asked) -> Answer:
+        session = asked.body["session"]
+        return sessions.get(session) or sessions.setdefault(session, next(left))
+
+    service.answer = answer
+    options = (
+        f"--personalens-sample={len(answers)}",
+        *TOLD_AGENTS,
+        "-opersonalens_parallel=false",
+        "--personalens-report=results.json",
+    )
+    result = repo.inline(*options, *http(service), *args)
+    items = [item["evaluation"] for item in repo.results()["items"]]
+    return [next(one for one in items if one["scenario"] in session) for session in sessions], result
+
+
 @pytest.fixture
 def agentcore() -> str:
     """The spec of a runtime."""
@@ -84,20 +106,16 @@ def agentcore() -> str:
 
 def test_a_service_is_sent_who_speaks_and_what_was_said(told: Repository, service: Service) -> None:
     service.answer = lambda asked: json_answer(f"Answer {len(asked.body['messages'])}.")
-    turn = first_turn(told, *http(service, "/chat?v=2"))
+    for _ in range(2):
+        turn = first_turn(told, *http(service, "/chat?v=2"))
     assert turn == {"role": "assistant", "content": "Answer 1."}
-    asked, _ = service.asked
+    asked, *_ = service.asked
     assert asked.path == "/chat?v=2"
     assert asked.body["messages"] == [{"role": "user", "content": "hello"}]
     assert asked.body["user"] in asked.body["session"]
     assert "About the user:" in asked.body["context"]
-
-
-def test_the_session_is_another_one_in_each_run(told: Repository, service: Service) -> None:
-    for _ in range(2):
-        first_turn(told, *http(service, "/chat"))
     one, same, other, _ = (asked.body["session"] for asked in service.asked)
-    assert one == same != other
+    assert one == same != other, "the session is another one in each run"
 
 
 def test_a_template_says_what_is_sent_and_a_path_where_the_reply_is(
@@ -124,62 +142,52 @@ def test_what_is_said_is_no_place_of_the_template(told: Repository, service: Ser
     assert service.asked[0].body == {"m": said}
 
 
-@pytest.mark.parametrize(
-    ("answer", "path", "said"),
-    [
-        (json_answer("Fine."), "", "Fine."),
-        (Answer(["Schön.".encode()], "text/plain; charset=utf-8"), "", "Schön."),
-        (json_answer({"role": "assistant", "content": "Fine."}), "", "Fine."),
-        (json_answer({"choices": [{"message": {"content": "Fine."}}]}), "", "Fine."),
-        (json_answer({"output": [{"a": 1}, {"text": "Fine."}]}), "output.-1.text", "Fine."),
-        (events(*DELTAS), "", "It is booked."),
-        (events({"type": "start"}, {"text": "It is "}, {"text": "booked."}, {"usage": 3}), "text", "It is booked."),
-        (events("It is ", "booked", end=False), "", "It is booked"),
-        (Answer([b'"It is ', b'"\n"booked."\n'], "application/x-ndjson"), "", "It is booked."),
-        (Answer([b'{"d": "It"}\n', b'{"d": " is"}\n'], "application/jsonl"), "d", "It is"),
-        (events({"choices": [{"delta": {"role": "assistant", "content": ""}}]}, *DELTAS, {"choices": [{"delta": {}, "finish_reason": "stop"}]}, {"choices": [], "usage": {"total_tokens": 9}}), "", "It is booked."),
-        (events({"choices": [{"delta": {"reasoning_content": "A table?"}}]}, *DELTAS, {"choices": [{"delta": None, "finish_reason": "stop"}]}), "", "It is booked."),
-        (json_answer({"choices": [{"message": {"content": "<think>A table?</think>Fine."}, "finish_reason": "stop"}]}), "", "Fine."),
-        (events(*RESPONSE, end=False), "delta", "Fine."),
-        (events({"type": "text-start"}, {"type": "reasoning-delta", "delta": "A table?"}, {"type": "text-delta", "delta": "Fine."}, {"type": "finish"}), "", "Fine."),
-        (events({"type": "message_start", "message": {}}, {"type": "content_block_delta", "delta": {"type": "thinking_delta", "thinking": "A table?"}}, {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "Fine."}}, {"type": "message_stop"}, end=False), "", "Fine."),
-        (Answer([b'{"message": {"content": "Fi"}, "done": false}\n{"message": {"content": "ne."}, "done": true, "done_reason": "stop"}\n'], "application/x-ndjson"), "", "Fine."),
-        (Answer([b"event: delta\r\ndata: {\"text\":\r\ndata: \"Fine.\"}\r\n\r\n: ping\r\n\r\n"], "text/event-stream"), "text", "Fine."),
-    ],
-)  # fmt: skip
-def test_answers_are_read_to_their_end(
-    told: Repository, service: Service, answer: Answer, path: str, said: str
-) -> None:
-    service.answer = lambda asked: answer
+#: Each answer, the path of the reply in it, and the reply.
+READ: Final[list[tuple[Answer, str, str]]] = [
+    (json_answer("Fine."), "", "Fine."),
+    (Answer(["Schön.".encode()], "text/plain; charset=utf-8"), "", "Schön."),
+    (json_answer({"role": "assistant", "content": "Fine."}), "", "Fine."),
+    (json_answer({"choices": [{"message": {"content": "Fine."}}]}), "", "Fine."),
+    (json_answer({"output": [{"a": 1}, {"text": "Fine."}]}), "output.-1.text", "Fine."),
+    (events(*DELTAS), "", "It is booked."),
+    (events({"type": "start"}, {"text": "It is "}, {"text": "booked."}, {"usage": 3}), "text", "It is booked."),
+    (events("It is ", "booked", end=False), "", "It is booked"),
+    (Answer([b'"It is ', b'"\n"booked."\n'], "application/x-ndjson"), "", "It is booked."),
+    (Answer([b'{"d": "It"}\n', b'{"d": " is"}\n'], "application/jsonl"), "d", "It is"),
+    (events({"choices": [{"delta": {"role": "assistant", "content": ""}}]}, *DELTAS, {"choices": [{"delta": {}, "finish_reason": "stop"}]}, {"choices": [], "usage": {"total_tokens": 9}}), "", "It is booked."),
+    (events({"choices": [{"delta": {"reasoning_content": "A table?"}}]}, *DELTAS, {"choices": [{"delta": None, "finish_reason": "stop"}]}), "", "It is booked."),
+    (json_answer({"choices": [{"message": {"content": "<think>A table?</think>Fine."}, "finish_reason": "stop"}]}), "", "Fine."),
+    (events(*RESPONSE, end=False), "delta", "Fine."),
+    (events({"type": "text-start"}, {"type": "reasoning-delta", "delta": "A table?"}, {"type": "text-delta", "delta": "Fine."}, {"type": "finish"}), "", "Fine."),
+    (events({"type": "message_start", "message": {}}, {"type": "content_block_delta", "delta": {"type": "thinking_delta", "thinking": "A table?"}}, {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "Fine."}}, {"type": "message_stop"}, end=False), "", "Fine."),
+    (Answer([b'{"message": {"content": "Fi"}, "done": false}\n{"message": {"content": "ne."}, "done": true, "done_reason": "stop"}\n'], "application/x-ndjson"), "", "Fine."),
+    (Answer([b"event: delta\r\ndata: {\"text\":\r\ndata: \"Fine.\"}\r\n\r\n: ping\r\n\r\n"], "text/event-stream"), "text", "Fine."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", sorted({path for _, path, _ in READ}))
+def test_answers_are_read_to_their_end(told: Repository, service: Service, path: str) -> None:
+    rows = [(answer, said) for answer, of_path, said in READ if of_path == path]
     args = ("-o", f"personalens_assistant_reply={path}") if path else ()
-    turn = first_turn(told, *http(service), *args)
-    assert turn["content"] == said
+    found, _ = answered(told, service, [answer for answer, _ in rows], *args)
+    assert [one["dialogue"]["messages"][1]["content"] for one in found] == [said for _, said in rows]
 
 
-@pytest.mark.parametrize(
-    ("answer", "cut"),
-    [
-        (json_answer({"choices": [{"message": {"content": "I've boo"}, "finish_reason": "length"}]}), "cut off at the limit of tokens"),
-        (events({"choices": [{"delta": {"content": "I've boo"}, "finish_reason": None}]}, end=False), "broken off: its stream stopped without an end"),
-        (events({"choices": [{"delta": {"content": "I've boo"}, "finish_reason": "content_filter"}]}), "stopped by a content filter (content_filter)"),
-    ],
-)  # fmt: skip
-def test_a_reply_that_is_not_whole_is_marked(
-    told: Repository, service: Service, answer: Answer, cut: str
-) -> None:
-    service.answers = [answer]
-    result = told.inline(*RUN, *http(service), "--personalens-report=results.json")
-    (item,) = told.results()["items"]
-    turns = [
-        message for message in item["evaluation"]["dialogue"]["messages"] if message["role"] == "assistant"
-    ]
-    assert (turns[0]["content"], turns[0].get("cut")) == ("I've boo", cut)
-    assert all("cut" not in turn for turn in turns[1:])
-    result.stdout.fnmatch_lines([f"replies that are not whole in 1 of 1 items, such as: {cut}"])
-    assert (
-        f"[this reply was {cut}]"
-        in told.command("show", item["evaluation"]["scenario"], "--results", "results.json").stdout.str()
-    )
+CUT: Final[list[tuple[Answer, str]]] = [
+    (json_answer({"choices": [{"message": {"content": "I've boo"}, "finish_reason": "length"}]}), "cut off at the limit of tokens"),
+    (events({"choices": [{"delta": {"content": "I've boo"}, "finish_reason": None}]}, end=False), "broken off: its stream stopped without an end"),
+    (events({"choices": [{"delta": {"content": "I've boo"}, "finish_reason": "content_filter"}]}), "stopped by a content filter (content_filter)"),
+]  # fmt: skip
+
+
+def test_a_reply_that_is_not_whole_is_marked(told: Repository, service: Service) -> None:
+    found, result = answered(told, service, [answer for answer, _ in CUT])
+    for one, (_, cut) in zip(found, CUT, strict=True):
+        turns = [message for message in one["dialogue"]["messages"] if message["role"] == "assistant"]
+        assert [(turn["content"], turn.get("cut")) for turn in turns] == [("I've boo", cut)] * 2
+        shown = told.command("show", one["scenario"], "--results", "results.json").stdout.str()
+        assert f"[this reply was {cut}]" in shown
+    result.stdout.fnmatch_lines([f"replies that are not whole in 3 of 3 items, such as: {CUT[0][1]}"])
 
 
 @pytest.mark.parametrize("path", ["", "messages"])
@@ -241,37 +249,36 @@ def test_what_may_pass_is_asked_again(told: Repository, service: Service) -> Non
     assert len(service.asked) == 6
 
 
-@pytest.mark.parametrize(
-    ("answer", "problem"),
-    [
-        (json_answer({"error": {"message": "no key"}}, 401), "lets nobody in without its key: 401: no key; set personalens_assistant_headers"),
-        (json_answer({}, 404), "takes no POST at this address: 404"),
-        (json_answer({}, 307, Location="/login"), "sends this call elsewhere: 307 to /login"),
-        (json_answer({"detail": "field required"}, 422), 'refuses the call: 422: {"detail": "field required"}; see personalens_assistant_request'),
-        (json_answer({"text": "Fine.", "id": 1}), "the service's answer is an object with the keys text, id; say by personalens_assistant_reply where the reply is in it"),
-        (json_answer(7), "the service's answer is 7; say by personalens_assistant_reply"),
-        (Answer([b"<html>Sign in</html>"], "text/html"), "answers with a page (text/html)"),
-        (json_answer(""), "the assistant returned an empty text"),
-        (Answer([], "application/json"), "the assistant returned an empty text"),
-        (json_answer({"error": {"message": "quota is spent", "code": 403}}), "an error in it: quota is spent 403"),
-        (json_answer({"detail": "Session not found"}), "an error in it: "),
-        (json_answer({"status": "error", "message": "no such session"}), "an error in it: no such session"),
-        (events("I've boo", {"type": "error", "errorText": "no such table"}), "with an error in it: no such table"),
-        (Answer([b"data: I've boo\n\nevent: error\ndata: {\"message\": \"closed for good\"}\n\n"], "text/event-stream"), "with an error in it: closed for good"),
-        (events({"type": "response.failed", "response": {"error": {"code": "invalid_prompt", "message": "not so"}}}), "with an error in it: not so"),
-        (events({"error": {"message": "out of tokens"}}), "the service sent a stream with an error in it: out of tokens"),
-        (events(), "stream has no event in it"),
-        (json_answer([{"role": "tool", "tool_call_id": "c1", "content": "QX77"}]), "ends with a tool message"),
-    ],
-)  # fmt: skip
-def test_what_will_not_pass_is_the_assistants_fault_at_once(
-    told: Repository, service: Service, answer: Answer, problem: str
-) -> None:
-    service.answer = lambda asked: answer
-    result = told.inline(*RUN, *http(service), "-rA")
-    result.assert_outcomes(failed=1)
-    assert problem in result.stdout.str()
-    assert len(service.asked) == 1
+FAULTS: Final[list[tuple[Answer, str]]] = [
+    (json_answer({"error": {"message": "no key"}}, 401), "lets nobody in without its key: 401: no key; set personalens_assistant_headers"),
+    (json_answer({}, 404), "takes no POST at this address: 404"),
+    (json_answer({}, 307, Location="/login"), "sends this call elsewhere: 307 to /login"),
+    (json_answer({"detail": "field required"}, 422), 'refuses the call: 422: {"detail": "field required"}; see personalens_assistant_request'),
+    (json_answer({"text": "Fine.", "id": 1}), "the service's answer is an object with the keys text, id; say by personalens_assistant_reply where the reply is in it"),
+    (json_answer(7), "the service's answer is 7; say by personalens_assistant_reply"),
+    (Answer([b"<html>Sign in</html>"], "text/html"), "answers with a page (text/html)"),
+    (json_answer(""), "the assistant returned an empty text"),
+    (Answer([], "application/json"), "the assistant returned an empty text"),
+    (json_answer({"error": {"message": "quota is spent", "code": 403}}), "an error in it: quota is spent 403"),
+    (json_answer({"detail": "Session not found"}), "an error in it: "),
+    (json_answer({"status": "error", "message": "no such session"}), "an error in it: no such session"),
+    (events("I've boo", {"type": "error", "errorText": "no such table"}), "with an error in it: no such table"),
+    (Answer([b"data: I've boo\n\nevent: error\ndata: {\"message\": \"closed for good\"}\n\n"], "text/event-stream"), "with an error in it: closed for good"),
+    (events({"type": "response.failed", "response": {"error": {"code": "invalid_prompt", "message": "not so"}}}), "with an error in it: not so"),
+    (events({"error": {"message": "out of tokens"}}), "the service sent a stream with an error in it: out of tokens"),
+    (events(), "stream has no event in it"),
+    (json_answer([{"role": "tool", "tool_call_id": "c1", "content": "QX77"}]), "ends with a tool message"),
+]  # fmt: skip
+
+
+def test_what_will_not_pass_is_the_assistants_fault_at_once(told: Repository, service: Service) -> None:
+    found, result = answered(told, service, [answer for answer, _ in FAULTS], "-rA")
+    told_of = {
+        one["detail"]: (one["cause"], problem in one["detail"], one["detail"] in result.stdout.str())
+        for one, (_, problem) in zip(found, FAULTS, strict=True)
+    }
+    assert told_of == dict.fromkeys(told_of, ("assistant", True, True))
+    assert len({asked.body["session"] for asked in service.asked}) == len(service.asked) == len(FAULTS)
 
 
 def test_a_path_that_leads_nowhere_names_what_is_there(told: Repository, service: Service) -> None:

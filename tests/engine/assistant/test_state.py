@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.scripted_agents import MODELS, PAID, TEST
 
@@ -138,23 +139,16 @@ def test_a_fixture_that_no_run_can_use_stops_it_in_one_line(
     assert told in result.stdout.str()
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
+def test_a_bad_table_of_fields_is_one_line(repo: Repository) -> None:
+    for line, told in (
         ("bookings.starts_at", "expected FIELD = FACT[, FACT], such as bookings.starts_at = date, time"),
         ("bookings..x = date", "found 'bookings..x = date'"),
         ("bookings[0].x = date", "expected FIELD = FACT"),
         ("a = date,", "expected FIELD = FACT"),
         ("a = date\n  a = time", "the field a stands there twice; leave one of the lines out"),
-    ],
-)
-def test_a_bad_table_of_fields_is_one_line(repo: Repository, line: str, told: str) -> None:
-    (repo.path / "pytest.ini").write_text(f"[pytest]\npersonalens_state =\n  {line}\n")
-    result = repo.inline(*RUN)
-    (error,) = [one for one in result.stderr.lines if one.startswith("ERROR")]
-    assert "personalens_state: " in error
-    assert told in error
-    assert result.ret == 4
+    ):
+        repo.pytester.makeini(f"[pytest]\npersonalens_state =\n  {line}\n")
+        assert_usage_error(repo.inline(*RUN), f"ERROR: *personalens_state: *{told.replace('[', '[[]')}*")
 
 
 def test_each_dialogue_of_many_side_by_side_has_its_own(repo: Repository) -> None:
@@ -164,12 +158,7 @@ def test_each_dialogue_of_many_side_by_side_has_its_own(repo: Repository) -> Non
         conftest=shared + GIVES.format(scope='(scope="session")', body=body.replace("\n", "\n        ")),
         test_bot=TEST,
     )
-    many = (
-        "--personalens-sample=8",
-        "--personalens-report=results.json",
-        *MODELS,
-        "--personalens-record=live",
-    )
+    many = ("--personalens-sample=8", RUN[1], *MODELS, "--personalens-record=live")
     repo.inline(*many, "-opersonalens_parallel=4")
     found = items(repo)
     states = [item["evaluation"]["dialogue"]["state"]["data"] for item in found]
@@ -200,14 +189,13 @@ def test_a_verdict_is_replayed_while_the_state_is_the_same(
     assert repo.inline(*args).ret == 0
     assert log.read_text() == "", "nothing is asked again"
     monkeypatch.setenv("GUESTS", "4")
-    repo.inline(*args)
-    assert "the state of the system differs at bookings[0].guests" in items(repo)[0]["evaluation"]["detail"]
-    repo.write(conftest=PAID)
-    repo.inline(*args)
-    assert (
-        "it holds a state of the system, and no personalens_state gives one now"
-        in (items(repo)[0]["evaluation"]["detail"])
-    )
+    for conftest, told in (
+        (bot(CHANGES), "the state of the system differs at bookings[0].guests"),
+        (PAID, "it holds a state of the system, and no personalens_state gives one now"),
+    ):
+        repo.write(conftest=conftest)
+        repo.inline(*args)
+        assert told in items(repo)[0]["evaluation"]["detail"]
 
 
 def test_people_see_it_inert_and_cut(repo: Repository) -> None:

@@ -80,6 +80,7 @@ _MADE_BY = "give DOMAIN.toml with --model SPEC and --out FOLDER, or --by-hand FO
         ("build plan.toml --model=openai:x --out=o --budget=1usd", "--budget: no price is known for openai:x; give it with --price"),
         ("build --by-hand new", "--by-hand: add --domains 'Prescriptions' --people "),
         ("build --by-hand plan.toml --domains=A", "plan.toml"),
+        ("build --by-hand new --domains=A --model=openai:x", "--by-hand: --model is of a dataset made by a model"),
         ("import-chats no.jsonl --out=o", "no.jsonl: cannot be read: No such file or directory"),
         ("import-chats empty.jsonl --out=o", "empty.jsonl: no dialogue in it; "),
         ("import-chats bad.jsonl --out=o", "bad.jsonl: none of its 2 dialogues can be read; the first: line 1: messages: expected "),
@@ -161,10 +162,8 @@ SAMPLE = ("--personalens-sample", "3", "--personalens-gate", "none", "--personal
 
 
 def test_show_tells_any_item_of_the_last_run_or_of_stored_results(repo: Repository) -> None:
-    assert_usage_error(
-        repo.command("show", "books-1-amara"),
-        "error: no last run is kept in *; give --results RESULTS.json, *",
-    )
+    assert_usage_error(repo.command("show", "books-1-amara"), "error: no last run *; give --results PATH, *")
+    assert_usage_error(repo.command("records"), "error: no last run is kept in *; run the tests *")
     easy = ("-o", "personalens_threshold=tc>=0,p>=1")
     assert repo.run_with_cache(*SAMPLE, *easy, "-n", "1").ret == 0
     results = repo.results()

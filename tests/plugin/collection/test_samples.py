@@ -9,7 +9,7 @@ import pytest
 
 from pytest_personalens.core.options.option_table import ALL
 from pytest_personalens.datasets import OFFICIAL_SAMPLES, draw, open_dataset
-from tests.support.processes.runs import assert_usage_error
+from tests.support.processes.runs import assert_usage_error, collect_ids
 from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
 
@@ -104,7 +104,9 @@ def test_the_configuration_takes_what_the_option_takes(
 
 
 @pytest.mark.parametrize("table", ["[tool.pytest.ini_options]", pytest.param("[tool.pytest]", marks=NATIVE)])
-@pytest.mark.parametrize(("value", "told"), [('"most"', "'most'"), ("2.5", "'2.5'"), ("true", "'True'")])
+@pytest.mark.parametrize(
+    ("value", "told"), [('"most"', "'most'"), ("-1", "'-1'"), ("2.5", "'2.5'"), ("true", "'True'")]
+)
 def test_a_configured_sample_that_is_neither_is_refused_in_one_line(
     repo: Repository, table: str, value: str, told: str
 ) -> None:
@@ -167,3 +169,37 @@ def test_a_test_of_another_suite_alone_says_how_it_is_run(
     gate = "--personalens-gate=recall: memory >= 0.5"
     told = "unknown metric 'memory' (of the suite memory: give --personalens-suite memory); known: *"
     assert_usage_error(empty_repo.inline(*SAMPLE, gate), f"ERROR: --personalens-gate: {told}")
+
+
+def test_the_head_of_a_larger_sample_is_the_smaller_one(repo: Repository) -> None:
+    large, small = (collect_ids(repo, f"--personalens-sample={size}") for size in (20, 8))
+    assert (len(large), large[:8]) == (20, small)
+
+
+@pytest.mark.slow
+def test_a_sample_larger_than_the_universe_says_so(repo: Repository) -> None:
+    args = ("--personalens-sample=1000", "-opersonalens_users=kenji", "--personalens-kind=multi")
+    told = "sample: 1000 scenarios asked for; there are only *, and all of them are in it"
+    for extra in ((), ("-n", "2")):
+        result = repo.run(*args, "--personalens-gate=p >= 1", *extra)
+        assert result.ret == 0
+        result.stdout.fnmatch_lines([told])
+
+
+def test_domains_of_the_configuration_are_named_where_they_leave_scenarios_out(repo: Repository) -> None:
+    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_domain = Train, Movies\n", encoding="utf-8")
+    other, none = ("--personalens-suite=questions", "--personalens-sample=1"), "--personalens-gate=none"
+    mend = "; -o personalens_domain= leaves out the domains of the configuration"
+    few = ("--personalens-kind=multi", "-opersonalens_users=nia", "-opersonalens_domain=Finance")
+    for args, told in (
+        (other, f"unknown domain 'Train'; known: *who{mend}"),
+        (("--personalens-sample=1", *few), f"no scenario of dataset 'embedded' fits *{mend}"),
+        ((*other, "--personalens-domain=Opera"), "unknown domain 'Opera'; known: *who"),
+    ):
+        repo.run(*args).stderr.fnmatch_lines([f"ERROR: personalens: {told}"])
+    of_nia = ("-opersonalens_users=nia", "--personalens-sample=all", none)
+    note = r"\d+ of \d+ scenarios fit personalens_domain; -o personalens_domain= takes them all"
+    repo.inline(*of_nia).stdout.re_match_lines([note])
+    repo.inline(*of_nia, "--personalens-domain=Train").stdout.no_re_match_line(note)
+    # The sample ends before the dataset does.
+    repo.inline(of_nia[0], "--personalens-sample=1", none).stdout.no_re_match_line(note)

@@ -73,6 +73,10 @@ REFUSED = [
         (f"-opersonalens_parallel={value}", f"personalens_parallel: expected a whole number from 1 to 10000, or true, or false, not '{value}'")
         for value in ("0", "-1", "many", "1.5", "9" * 30)
     ),
+    *(
+        (f"-opersonalens_executor={value}", f"personalens_executor: expected dask=tcp://HOST:PORT, the address of a Dask scheduler, not '{value}'")
+        for value in ("dask=localhost", "dask=", "threads", "dask=http://x:1")
+    ),
     ("--personalens-budget=200", "--personalens-budget: expected a number of calls or of dollars, such as 200calls or 5usd, not '200'"),
     ("'--personalens-budget=$5calls'", "--personalens-budget: expected a number of calls or of dollars"),
     ("--personalens-budget=infusd", "--personalens-budget: expected a number of calls or of dollars"),

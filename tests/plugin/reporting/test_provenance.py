@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,28 +11,15 @@ import pytest
 
 from tests.support.repository import Repository
 
-CI = ("GITHUB_", "CI_")
 RUN = ("--personalens-sample=3",)
 
 
 @pytest.fixture
-def repo(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Repository:
+def repo(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """A repository with one commit, on a branch, with a remote whose address holds a password."""
-    import os
-
-    for name in [name for name in os.environ if name.startswith(CI)]:
+    for name in [name for name in os.environ if name.startswith("CI_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
-    repo = Repository(pytester)
-    repo.write(
-        conftest="""
-        import pytest
-
-        @pytest.fixture
-        def personalens_assistant(personalens_context):
-            return lambda messages: "I've booked it for 19:30, reference QX77."
-        """
-    )
     git(repo.path, "init", "-q", "-b", "topic")
     git(repo.path, "add", "conftest.py")
     monkeypatch.setenv("GIT_COMMITTER_DATE", "2026-11-02T10:00:00+01:00")

@@ -109,7 +109,7 @@ def test_a_provider_that_repeats_credentials_of_a_file(
     assert_nothing_holds(token, repo, result)
 
 
-@pytest.mark.parametrize("padding", [0, 285], ids=["whole", "cut"])
+@pytest.mark.parametrize("padding", [0, 250], ids=["whole", "cut"])
 def test_an_assistant_whose_error_holds_a_secret(
     repo: Repository, monkeypatch: pytest.MonkeyPatch, padding: int
 ) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 
 from tests.engine.test_protocols_on_the_wire import BOT, answer
-from tests.results.files.test_shards import read
 from tests.support.processes.runs import merge_shards, run_shards
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Call, Endpoint, Reply
@@ -153,7 +152,7 @@ def test_shards_and_workers_find_the_same(audited: Repository) -> None:
     audited.run(*run, "-n", "1", "--personalens-report=whole.json")
     run_shards(audited, 2, *run)
     merge_shards(audited, "--report", "merged.json").stdout.fnmatch_lines(["4 dialogues lost to the user: *"])
-    audits = [read(audited, name)["user_audit"] for name in ("whole.json", "merged.json")]
+    audits = [audited.results(name)["user_audit"] for name in ("whole.json", "merged.json")]
     assert audits[0] == audits[1]
     assert audits[0]["lost"] == {"ended-early": 4}
 

@@ -85,6 +85,12 @@ def test_intrusions_are_counted_by_kind_gated_compared_and_shown_on_the_page(rep
         ("--personalens-gate=user_faults >= 0.05", "user_faults is better low: write user_faults <= 0.05*"),
         ("--personalens-gate=user_faults <= 5", "user_faults lies from 0 to 1; did you mean 5%?*"),
         ("--personalens-gate=drop(user_faults) <= 0.1", "name what must not drop: drop(METRIC) <= VALUE*"),
+        ("--personalens-judge-model=tc=bedrock:claude-3-sonnet-v1", "--personalens-judge-model: *no judge of the other readings; add its spec, such as tc=SPEC,SPEC*"),
+        ("--personalens-judge-model=tc=a,tc=b,c", "--personalens-judge-model: *two judges of tc; give one*"),
+        ("--personalens-judge-model=tc=a,b,c", "--personalens-judge-model: *two judges of all other readings; give one*"),
+        ("--personalens-judge-model=tc=,embedded", "--personalens-judge-model: *expected a model spec, or READING=SPEC,SPEC*"),
+        ("--personalens-judge-model=taste=embedded,embedded", "--personalens-judge-model: *unknown dimension 'taste'; known: tc, p, *"),
+        ("--personalens-judge-model=tc=acme:x,embedded", "--personalens-judge-model: *no provider knows 'acme:x'; use 'embedded', *"),
         ("--personalens-suite=personaconv --personalens-gate=user_faults <= 0.06", "unknown metric 'user_faults'*"),
     ],
 )  # fmt: skip

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import html
-import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +13,7 @@ import pytest
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.options.option_table import OPTIONS
+from tests.support.processes.runs import run_project
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Endpoint
 
@@ -96,11 +94,8 @@ def test_the_committed_records_are_what_a_fresh_run_gives(tmp_path: Path) -> Non
     shutil.copytree(
         ROOT / "example_project", project, ignore=shutil.ignore_patterns("__personalens__", "__pycache__")
     )
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
-    subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--personalens-sample", "30", "--personalens-record=new"],
-        cwd=project, env=clean, capture_output=True, check=True,
-    )  # fmt: skip
+    done = run_project(project, "--personalens-sample", "30", "--personalens-record=new")
+    assert done.returncode == 0, done.stdout
     fresh, committed = (
         {p.name: p.read_bytes() for p in (folder / "tests/__personalens__/test_helpbot").iterdir()}
         for folder in (project, ROOT / "example_project")

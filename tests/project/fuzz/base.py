@@ -83,20 +83,10 @@ BOTS: Final = 'nothing = None\n\n\ndef bad(messages):\n    return "I cannot do t
 #: Two dialogues with the embedded agents, which a gate decides about.
 RUN: Final = ("--personalens-sample=2", "-opersonalens_users=kit,aino", "--personalens-gate=tcr >= 0.5")
 #: Twelve with agents that say what they are told to, of as many users as a comparison needs.
-TOLD: Final = (
-    "--personalens-sample=12",
-    "-opersonalens_users=kit,aino,bartek,kirra,amara,gustavo",
-    "--personalens-user-model=told",
-    "--personalens-judge-model=told",
-)
+TOLD: Final = ("--personalens-sample=12", "-opersonalens_users=kit,aino,bartek,kirra,amara,gustavo", "--personalens-user-model=told", "--personalens-judge-model=told")  # fmt: skip
 #: The cache of a run that goes on from one that was killed: in its repository, so that a copy finds it again.
 CALLS: Final = ".pytest_cache/kept"
-PAID: Final = (
-    "--personalens-sample=4",
-    "-opersonalens_users=kit,aino",
-    "--personalens-user-model=paid",
-    "--personalens-judge-model=paid",
-)
+PAID: Final = ("--personalens-sample=4", "-opersonalens_users=kit,aino", "--personalens-user-model=paid", "--personalens-judge-model=paid")  # fmt: skip
 
 Runs = Callable[[Case, Path, bool], None]
 

@@ -1,47 +1,51 @@
-"""A run split over machines: its shards, and the command that puts their results together."""
+"""A run split over machines: its shards, and the command that puts their results together, if they are of one run."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from textwrap import dedent
-from typing import Any
 
 import pytest
 
+from pytest_personalens.core.options.gate import read_gate
+from pytest_personalens.core.options.settings import Settings
+from pytest_personalens.core.suite import get_suite
 from pytest_personalens.datasets import EmbeddedDataset, draw
-from tests.results.gates.test_gates import ARGS, ECHO, HOOKS, SCRIPTED
-from tests.support.processes.runs import assert_ended, merge_shards, run_shards
+from pytest_personalens.results.values.results import write_json
+from tests.results.gates.test_gates import ARGS, ECHO, HOOKS
+from tests.support.processes.commands import refusal
+from tests.support.processes.runs import assert_ended, ends_worker, merge_shards, run_shards
 from tests.support.repository import Repository, edited
+from tests.support.results.scored_items import items, run
+from tests.support.scripted_agents import BY_DOMAIN, TOLD
 
 EMBEDDED = EmbeddedDataset()
 
 
 @pytest.fixture
 def scripted(repo: Repository) -> Repository:
-    repo.write(conftest=SCRIPTED)
+    repo.write(conftest=BY_DOMAIN)
     return repo
 
 
-def read(repo: Repository, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((repo.path / name).read_text(encoding="utf-8"))
-    return found
-
-
-@pytest.mark.parametrize("of", [1, 2, 3, 5, 7, 10, 40])
-@pytest.mark.parametrize("size", [1, 4, 5, 30, 101])
-def test_shards_share_a_sample_out_evenly(of: int, size: int) -> None:
-    sample = draw(EMBEDDED, size, seed="s")
-    parts = [sample.shard(number, of).refs for number in range(1, of + 1)]
-    assert sorted(ref for part in parts for ref in part) == sorted(sample.refs)
-    for kinds in (("single", "multi"), ("single",), ("multi",)):
-        sizes = [sum(ref.kind in kinds for ref in part) for part in parts]
-        assert max(sizes) - min(sizes) <= 1, kinds
-    assert [sample.shard(n, of).drawn for n in range(1, of + 1)] == [size] * of
+@pytest.mark.parametrize("of", [1, 2, 3, 7, 10, 40])
+def test_shards_share_a_sample_out_evenly_and_keep_their_scenarios_as_it_grows(of: int) -> None:
+    whole = {size: draw(EMBEDDED, size, seed="s") for size in (1, 5, 30, 101)}
+    for size, sample in whole.items():
+        parts = [sample.shard(number, of) for number in range(1, of + 1)]
+        assert sorted(ref for part in parts for ref in part.refs) == sorted(sample.refs)
+        assert {part.drawn for part in parts} == {size}
+        for kinds in (("single", "multi"), ("single",), ("multi",)):
+            sizes = [sum(ref.kind in kinds for ref in part.refs) for part in parts]
+            assert max(sizes) - min(sizes) <= 1, kinds
+        if size == 101:
+            for number, part in enumerate(parts, 1):
+                small = whole[30].shard(number, of).refs
+                assert part.refs[: len(small)] == small
 
 
 def test_shards_share_out_the_domains_too() -> None:
@@ -52,54 +56,36 @@ def test_shards_share_out_the_domains_too() -> None:
         assert all(abs(part[domain] - whole[domain] / 4) < 3 for domain in whole)
 
 
-def test_a_sample_that_grows_leaves_every_scenario_in_its_shard() -> None:
-    small, large = draw(EMBEDDED, 30, seed="s"), draw(EMBEDDED, 77, seed="s")
-    for number in range(1, 8):
-        part = small.shard(number, 7).refs
-        assert large.shard(number, 7).refs[: len(part)] == part
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        *(
+            (given, f"expected K/N, such as 3/10: the part K, from 1 to N, of N, not '{given}'")
+            for given in ("11/10", "0/3", "a/b", "3", "1/0", "-1/3", "1/2/3", " ", "1/99999999")
+        ),
+        ("1/1", "expected at least two parts; one is the whole run, so leave the option out, not '1/1'"),
+    ],
+)
+def test_a_shard_that_there_is_not(repo: Repository, given: str, problem: str) -> None:
+    with pytest.raises(pytest.UsageError) as refused:
+        repo.settings("--personalens-sample=2", f"--personalens-shard={given}")
+    assert str(refused.value).startswith(f"--personalens-shard: {problem}")
 
 
-@pytest.mark.parametrize("given", ["11/10", "0/3", "a/b", "3", "1/0", "-1/3", "1/2/3", " ", "1/99999999"])
-def test_a_shard_that_there_is_not(repo: Repository, given: str) -> None:
-    result = assert_ended(
-        repo.inline("--personalens-sample=2", f"--personalens-shard={given}"),
-        4,
-        err=f"ERROR: --personalens-shard: expected K/N, such as 3/10: the part K, from 1 to N, of N, not '{given}'",
-    )
-    assert len(result.stderr.str().strip().splitlines()) == 1
-
-
-def test_a_single_shard_is_the_whole_run(repo: Repository) -> None:
-    refused = "expected at least two parts; one is the whole run, so leave the option out, not '1/1'"
-    result = repo.inline("--personalens-sample=2", "--personalens-shard=1/1")
-    assert_ended(result, 4, err=f"ERROR: --personalens-shard: {refused}")
-
-
-def test_the_ini_file_names_a_shard_too(repo: Repository) -> None:
+def test_the_ini_file_names_a_shard_too_and_the_judge_is_not_watched_over_one(repo: Repository) -> None:
+    for option in ("--personalens-adopt-judge=j.json", "--personalens-check-judge=j.json"):
+        with pytest.raises(pytest.UsageError, match="the judge is held against whole runs"):
+            repo.settings("--personalens-sample=2", "--personalens-shard=1/2", option)
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 5\npersonalens_shard = 6/5\n")
     repo.inline().stderr.fnmatch_lines(["ERROR: personalens_shard: expected K/N*"])
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 5\npersonalens_shard = 4/5\n")
     repo.inline("--collect-only", "-q").stdout.fnmatch_lines(["1 test collected*"])
 
 
-@pytest.mark.parametrize("option", ["--personalens-adopt-judge", "--personalens-check-judge"])
-def test_the_judge_is_not_watched_over_a_shard(repo: Repository, option: str) -> None:
-    assert_ended(
-        repo.inline("--personalens-sample=2", "--personalens-shard=1/2", option, "judge.json"),
-        4,
-        err=f"ERROR: --personalens-shard: not allowed with {option}: the judge is held against whole runs",
-    )
-
-
 def test_a_shard_leaves_the_gates_to_the_merge(scripted: Repository) -> None:
-    args = (
-        *ARGS,
-        "--personalens-gate=p >= 3.9",
-        "--personalens-shard=2/3",
-        "--personalens-report=results.json",
-    )
+    shard = ("--personalens-gate=p >= 3.9", "--personalens-shard=2/3", "--personalens-report=results.json")
     result = assert_ended(
-        scripted.inline(*args),
+        scripted.inline(*ARGS, *shard),
         0,
         "personalens: shard 2/3, 7 of 20 scenarios of embedded *",
         "shard 2/3 of the run: its gates are decided over all shards, by personalens merge",
@@ -107,35 +93,27 @@ def test_a_shard_leaves_the_gates_to_the_merge(scripted: Repository) -> None:
     )
     result.assert_outcomes(passed=7)
     result.stdout.no_fnmatch_line("gate *")
-    found = read(scripted, "results.json")
-    assert (found["gates"], found["drawn"], found["settings"]["shard"], found["settings"]["gate"]) == (
-        [],
-        20,
-        [2, 3],
-        [["", "p", 3.9, ">=", "", ""]],
-    )
+    found = scripted.results()
+    assert (found["gates"], found["drawn"], found["settings"]["shard"]) == ([], 20, [2, 3])
+    assert found["settings"]["gate"] == [["", "p", 3.9, ">=", "", ""]]
     assert scripted.inline(*ARGS, "--personalens-shard=2/3").ret == 1, "without a gate, items fail"
 
 
 @pytest.mark.slow
-def test_the_shards_of_a_run_add_up_to_it(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAULTS", "user")
+def test_the_shards_of_a_run_add_up_to_it(scripted: Repository) -> None:
+    lost = 'if scenario.domains[0] in ("Alarm", "Music"): raise RuntimeError\n            return UserTurn('
     scripted.write(
+        conftest=BY_DOMAIN.replace("return UserTurn(", lost),
         test_more="""
         import pytest
 
         @pytest.mark.personalens(sample=3, seed="other", tc=False)
         def test_more(personalens):
             personalens.evaluate()
-        """
+        """,
     )
-    args = (
-        *ARGS[1:],
-        "--personalens-gate=tcr >= 0.2",
-        "--personalens-gate=p >= 3",
-        "--personalens-dimensions=all",
-        "--personalens-gate=valid >= 0.5",
-    )
+    floors = ("tcr >= 0.2", "p >= 3", "valid >= 0.5")
+    args = (*ARGS[1:], "--personalens-dimensions=all", *(f"--personalens-gate={floor}" for floor in floors))
     (scripted.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 20\n")
     whole = scripted.inline(*args, "--personalens-report=whole.json")
     parts = run_shards(scripted, 4, *args, extra={2: ("-n", "2"), 3: ("-n", "2", "--dist", "worksteal")})
@@ -143,49 +121,36 @@ def test_the_shards_of_a_run_add_up_to_it(scripted: Repository, monkeypatch: pyt
     merged = merge_shards(scripted, "--report", "merged.json")
     assert merged.ret == whole.ret == 1
     assert (scripted.path / "merged.json").read_bytes() == (scripted.path / "whole.json").read_bytes()
-    assert len(read(scripted, "merged.json")["items"]) == read(scripted, "merged.json")["drawn"] == 23
-    summary = whole.outlines[
-        next(n for n, line in enumerate(whole.outlines) if "= personalens =" in line) + 1 :
-    ]
+    found, lines = scripted.results("merged.json"), whole.outlines
+    assert found["uncounted"]["user-agent"] > 0
+    assert len(found["items"]) == found["drawn"] == 23
+    summary = lines[next(n for n, line in enumerate(lines) if "= personalens =" in line) + 1 :]
     summary = summary[: next(n for n, line in enumerate(summary) if line.startswith("results: "))]
-    assert (
-        merged.outlines[0]
-        == "personalens: 4 of 4 shards of a run over 23 scenarios of "
-        + read(scripted, "whole.json")["dataset"]
-    )
+    told = f"personalens: 4 of 4 shards of a run over 23 scenarios of {found['dataset']}"
+    assert merged.outlines[0] == told
     assert merged.outlines[-len(summary) - 1 :] == [*summary, "results: merged.json"]
 
 
 def test_the_gates_of_the_merge(scripted: Repository) -> None:
     run_shards(scripted, 2, *ARGS, "--personalens-gate=p >= 2")
-    assert_ended(
-        merge_shards(scripted),
-        0,
+    passed = (
         "gate p: passed, mean personalization * over 20 scenarios",
         "gate valid: passed, 20 of 20 items *",
     )
-    assert_ended(
-        merge_shards(
-            scripted, "--gate", "tcr >= 0.1, p >= 3.9", "--gate", "valid >= 1", "--report", "merged.json"
-        ),
-        1,
-        "gate p: FAILED, *",
-        "gate tcr: passed, *",
-        "results: merged.json",
-    )
-    settings = read(scripted, "merged.json")["settings"]
-    assert (settings["shard"], settings["gate"]) == (
-        None,
-        [["", "tcr", 0.1, ">=", "", ""], ["", "p", 3.9, ">=", "", ""], ["", "valid", 1.0, ">=", "", ""]],
-    )
+    assert_ended(merge_shards(scripted), 0, *passed)
+    other = ("--gate", "tcr >= 0.1, p >= 3.9", "--gate", "valid >= 1", "--report", "merged.json")
+    failed = ("gate p: FAILED, *", "gate tcr: passed, *", "results: merged.json")
+    assert_ended(merge_shards(scripted, *other), 1, *failed)
+    settings = scripted.results("merged.json")["settings"]
+    assert settings["shard"] is None
+    assert [gate[1:3] for gate in settings["gate"]] == [["tcr", 0.1], ["p", 3.9], ["valid", 1.0]]
 
 
 @pytest.mark.slow
 def test_items_that_failed_where_they_ran_fail_the_merge(scripted: Repository) -> None:
     assert {result.ret for result in run_shards(scripted, 2, *ARGS)} == {1}
-    assert_ended(
-        merge_shards(scripted), 1, "failed items: *, whose runs say why; the first is test_bot.py::test_bot*"
-    )
+    said = "failed items: *, whose runs say why; the first is test_bot.py::test_bot*"
+    assert_ended(merge_shards(scripted), 1, said)
     scripted.write(test_bot="def test_bot(personalens):\n    personalens.evaluate()\n")
     run_shards(scripted, 2, *ARGS)
     assert merge_shards(scripted).ret == 0
@@ -210,72 +175,49 @@ def test_a_share_of_nothing(repo: Repository) -> None:
         results[2].stdout.fnmatch_lines(
             ["shard 3/3 of the run: *", "SKIPPED*: personalens: this shard has no scenario of the sample"]
         )
-        assert read(repo, "shard-3.json")["items"] == []
-        result = merge_shards(repo, "--report", "merged.json")
-        assert result.ret == 0
-        assert len(read(repo, "merged.json")["items"]) == 2
+        assert repo.results("shard-3.json")["items"] == []
+        assert merge_shards(repo, "--report", "merged.json").ret == 0
+        assert len(repo.results("merged.json")["items"]) == 2
+    # Nor does a selection need to leave something.
+    results = run_shards(repo, 2, "--personalens-sample=4", "-k", "nonesuch", extra={1: ("-n", "2")})
+    assert [result.ret for result in results] == [0, 0]
+    (repo.path / "shard-3.json").unlink()
+    assert_ended(merge_shards(repo), 4, err="error: no item in 2 results: did the runs collect any test?")
 
 
 @pytest.mark.slow
-def test_a_share_of_which_nothing_is_selected(repo: Repository) -> None:
-    for extra in ((), ("-n", "2")):
-        results = run_shards(repo, 2, "--personalens-sample=4", "-k", "nonesuch", extra={1: extra})
-        assert [result.ret for result in results] == [0, 0]
-        result = merge_shards(repo)
-        assert result.ret == 4
-        assert result.stderr.str() == "error: no item in 2 results: did the runs collect any test?"
-
-
-@pytest.mark.slow
-def test_items_lost_in_a_shard_stay_lost(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAULTS", "crash")
+def test_items_lost_in_a_shard_stay_lost(told: Repository) -> None:
+    dies = f"if 'sports' in personalens.scenario.id:\n        {ends_worker(9)}\n    personalens.check()"
+    told.write(test_bot=f"def test_bot(personalens):\n    {dies}\n")
     args = ("--personalens-gate", "valid >= 1", "--personalens-gate", "tcr >= 0")
-    crashed = run_shards(scripted, 2, *ARGS, *args, extra={1: ("-n", "2"), 2: ("-n", "2")})
+    crashed = run_shards(told, 2, *ARGS, *args, extra={1: ("-n", "2"), 2: ("-n", "2")})
     assert any(result.ret for result in crashed)
-    result = merge_shards(scripted, "--report", "merged.json")
+    result = merge_shards(told, "--report", "merged.json")
     assert result.ret == 1
-    merged = read(scripted, "merged.json")
-    assert merged["lost"]
-    assert merged["uncounted"] == {"lost": len(merged["lost"])}
-    assert len(merged["items"]) + len(merged["lost"]) == 20
-    result.stdout.fnmatch_lines(
-        [f"gate valid: FAILED, * of 20 items could be scored (not: {len(merged['lost'])} lost); *"]
-    )
+    merged = told.results("merged.json")
+    lost = len(merged["lost"])
+    assert merged["uncounted"] == {"lost": lost}
+    assert lost > 0
+    assert len(merged["items"]) + lost == 20
+    result.stdout.fnmatch_lines([f"gate valid: FAILED, * of 20 items could be scored (not: {lost} lost); *"])
 
 
-def test_a_shard_that_was_stopped_is_no_part_of_a_whole(scripted: Repository) -> None:
+def test_a_shard_that_was_stopped_or_is_missing_leaves_a_part(scripted: Repository) -> None:
     scripted.write(
         test_bot="def test_bot(personalens):\n    assert personalens.evaluate().personalization > 2\n"
     )
     stopped = run_shards(scripted, 2, *ARGS, "--personalens-gate=p >= 1", extra={2: ("-x",)})[1]
-    stopped.stdout.fnmatch_lines(
-        ["a part of the run only: it was stopped, or shards are missing; no gate is decided"]
-    )
-    result = merge_shards(scripted)
-    assert result.ret == 4
-    assert (
-        result.stderr.str()
-        == "error: shard-2.json: its run was stopped; run the shard again, or give --partial for a report without gates"
-    )
-    partial = assert_ended(
-        merge_shards(scripted, "--partial", "--report", "merged.json"), 1, "a part of the run only: *"
-    )
+    part = "a part of the run only: it was stopped, or shards are missing; no gate is decided"
+    stopped.stdout.fnmatch_lines([part])
+    again = "its run was stopped; run the shard again, or give --partial for a report without gates"
+    assert_ended(merge_shards(scripted), 4, err=f"error: shard-2.json: {again}")
+    partial = assert_ended(merge_shards(scripted, "--partial", "--report", "merged.json"), 1, part)
     partial.stdout.no_fnmatch_line("gate *")
-    merged = read(scripted, "merged.json")
+    merged = scripted.results("merged.json")
     assert (merged["complete"], merged["gates"]) == (False, [])
-
-
-def test_a_missing_shard_leaves_a_part(scripted: Repository) -> None:
-    run_shards(scripted, 3, *ARGS, "--personalens-gate=p >= 1")
     (scripted.path / "shard-2.json").unlink()
-    partial = assert_ended(
-        merge_shards(scripted, "--partial"),
-        1,
-        "personalens: 2 of 3 shards of a run over 20 scenarios of *",
-        "overall * 13 *",
-        "a part of the run only: *",
-    )
-    partial.stdout.no_fnmatch_line("gate *")
+    lines = ("personalens: 1 of 2 shards of a run over 20 scenarios of *", "overall * 10 *", part)
+    assert_ended(merge_shards(scripted, "--partial"), 1, *lines).stdout.no_fnmatch_line("gate *")
 
 
 def test_calls_and_dollars_add_up(repo: Repository) -> None:
@@ -284,104 +226,149 @@ def test_calls_and_dollars_add_up(repo: Repository) -> None:
     repo.inline(*ECHO, "--personalens-report=whole.json")
     run_shards(repo, 3, *ECHO)
     assert merge_shards(repo, "--report", "merged.json").ret == 0
-    assert read(repo, "merged.json")["usd"]
+    assert repo.results("merged.json")["usd"]
     assert (repo.path / "merged.json").read_bytes() == (repo.path / "whole.json").read_bytes()
 
 
-@pytest.fixture(scope="module")
-def two_shards(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The results of two shards, as text."""
-    folder = tmp_path_factory.mktemp("shards")
-    (folder / "conftest.py").write_text(
-        "import pytest\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages: 'Booked.'\n"
-    )
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
+# What does not belong together
+
+
+@pytest.fixture
+def shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder, now the current one, with the results of two shards, 1.json and 2.json."""
+    monkeypatch.chdir(tmp_path)
+    gate = (read_gate("tcr >= 0.5", get_suite("personalens")),)
     for number in (1, 2):
-        words = ["-p", "no:cacheprovider", "--personalens-sample", "4", "--personalens-gate", "tcr >= 0.5"]
-        words += ["--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json"]
-        subprocess.run(
-            [sys.executable, "-m", "pytest", *words], cwd=folder, env=clean, capture_output=True, check=True
-        )
-    return [(folder / f"{number}.json").read_text(encoding="utf-8") for number in (1, 2)]
+        settings = Settings.default(sample=4, shard=(number, 2), gate=gate)
+        part = run(items(2, start=2 * number), settings, requested=4, drawn=4)
+        write_json(part, tmp_path / f"{number}.json")
+    return tmp_path
 
 
 def setting(**values: object) -> Callable[[str], str]:
     return edited(lambda data: data["settings"].update(values))
 
 
+OTHER_RUN = "1.json and 2.json are not of one run:"
 FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
-    "truncated": (lambda text: text[:3000], "b.json: not valid JSON (*); fetch it or run its tests again"),
-    "not JSON at all": (lambda text: "", "b.json: not valid JSON (*"),
-    "a list": (lambda text: "[]", "b.json: not a results file of this version: its schema is 'None', not 'personalens-results/2'*"),
-    "another schema": (edited(lambda d: d.update(schema="personalens-results/3")), "b.json: not a results file of this version: its schema is 'personalens-results/3', *"),
-    "another version": (edited(lambda d: d.update(plugin="0.0.1")), "b.json: written by pytest-personalens '0.0.1', this is '*'; use one version in all jobs"),
-    "a field too many": (edited(lambda d: d["items"][0].update(mood="good")), "b.json: items.0.mood: unknown field; correct its name, or remove it*"),
-    "another sample": (lambda text: setting(sample=5)(edited(lambda d: d.update(requested=5, drawn=5))(text)), "a.json and b.json are not of one run: sample is 4 in the first, 5 in the second"),
-    "another draw": (edited(lambda d: d.update(drawn=3)), "a.json and b.json are not of one run: drawn is 4 in the first, 3 in the second"),
-    "another seed": (setting(seed="x"), "a.json and b.json are not of one run: seed is 'personalens' in the first, 'x' in the second"),
-    "another context": (setting(context=""), "a.json and b.json are not of one run: context is 'DIS' in the first, '' in the second"),
-    "another judge": (setting(judge_model="openai:x"), "a.json and b.json are not of one run: judge_model is *"),
-    "another floor": (setting(gate=[["", "tcr", 0.6]]), "a.json and b.json are not of one run: gate is * in the first, * in the second"),
-    "another dataset": (edited(lambda d: d.update(dataset="embedded 1.0")), "a.json and b.json are not of one run: dataset is *"),
-    "another division": (setting(shard=[2, 3]), "a.json and b.json are not of one run: number of shards is 2 in the first, 3 in the second"),
-    "the same shard": (setting(shard=[1, 2]), "a.json and b.json are both shard 1/2; give one of them"),
-    "no shard": (setting(shard=None), "b.json: the results of a whole run and not of a shard (--personalens-shard K/N): there is nothing to merge"),
-    "no shard of this division": (setting(shard=[3, 2]), "b.json: settings.shard: there is no shard 3/2"),
-    "a shard that is none": (setting(shard="2/2"), "b.json: settings: shard is '2/2', not list or tuple; *"),
-    "a floor that is none": (setting(gate=[["", "tcr", "high"]]), "b.json: settings.gate*: expected a number, not 'high'*"),
+    "truncated": (lambda text: text[:900], "2.json: not valid JSON (*); fetch it or run its tests again"),
+    "not JSON at all": (lambda text: "", "2.json: not valid JSON (*"),
+    "a list": (lambda text: "[]", "2.json: not a results file of this version: its schema is 'None', not 'personalens-results/2'*"),
+    "another schema": (edited(lambda d: d.update(schema="personalens-results/3")), "2.json: not a results file of this version: its schema is 'personalens-results/3', *"),
+    "another version": (edited(lambda d: d.update(plugin="0.0.1")), "2.json: written by pytest-personalens '0.0.1', this is '*'; use one version in all jobs"),
+    "a field too many": (edited(lambda d: d["items"][0].update(mood="good")), "2.json: items.0.mood: unknown field; correct its name, or remove it*"),
+    "another sample": (lambda text: setting(sample=5)(edited(lambda d: d.update(requested=5, drawn=5))(text)), f"{OTHER_RUN} sample is 4 in the first, 5 in the second"),
+    "another draw": (edited(lambda d: d.update(drawn=3)), f"{OTHER_RUN} drawn is 4 in the first, 3 in the second"),
+    "another seed": (setting(seed="x"), f"{OTHER_RUN} seed is 'personalens' in the first, 'x' in the second"),
+    "another context": (setting(context=""), f"{OTHER_RUN} context is 'DIS' in the first, '' in the second"),
+    "another model as judge": (setting(judge_model="openai:x"), f"{OTHER_RUN} judge_model is *"),
+    "another judge": (edited(lambda d: [i["evaluation"].update(judge="lenient") for i in d["items"]]), f"{OTHER_RUN} the judge is 'judge' in the first, 'lenient' in the second"),
+    "another floor": (setting(gate=[["", "tcr", 0.6]]), f"{OTHER_RUN} gate is * in the first, * in the second"),
+    "another dataset": (edited(lambda d: d.update(dataset="embedded 1.0")), f"{OTHER_RUN} dataset is *"),
+    "another division": (setting(shard=[2, 3]), f"{OTHER_RUN} number of shards is 2 in the first, 3 in the second"),
+    "the same shard": (setting(shard=[1, 2]), "1.json and 2.json are both shard 1/2; give one of them"),
+    "no shard": (setting(shard=None), "2.json: the results of a whole run and not of a shard (--personalens-shard K/N): there is nothing to merge"),
+    "no shard of this division": (setting(shard=[3, 2]), "2.json: settings.shard: there is no shard 3/2"),
+    "a shard that is none": (setting(shard="2/2"), "2.json: settings: shard is '2/2', not list or tuple; *"),
+    "a floor that is none": (setting(gate=[["", "tcr", "high"]]), "2.json: settings.gate*: expected a number, not 'high'*"),
 }  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_results_that_do_not_belong_together(
-    empty_repo: Repository, two_shards: list[str], fault: str
+    shards: Path, capsys: pytest.CaptureFixture[str], fault: str
 ) -> None:
     edit, message = FAULTS[fault]
-    (empty_repo.path / "a.json").write_text(two_shards[0], encoding="utf-8")
-    (empty_repo.path / "b.json").write_text(edit(two_shards[1]), encoding="utf-8")
-    refused(empty_repo.command("merge", "a.json", "b.json"), message)
+    (shards / "2.json").write_text(edit((shards / "2.json").read_text(encoding="utf-8")), encoding="utf-8")
+    line = pytest.LineMatcher([refusal(capsys, "merge", "1.json", "2.json")])
+    line.fnmatch_lines([f"error: {message}"])
 
 
 def test_results_that_overlap_are_missing_or_cannot_be_read(
-    empty_repo: Repository, two_shards: list[str]
+    shards: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for number, text in enumerate(two_shards, 1):
-        (empty_repo.path / f"{number}.json").write_text(text, encoding="utf-8")
-    (empty_repo.path / "again.json").write_text(setting(shard=[2, 2])(two_shards[0]), encoding="utf-8")
-    (empty_repo.path / "of-five.json").write_text(setting(shard=[2, 5])(two_shards[0]), encoding="utf-8")
-
-    def run(*args: str) -> pytest.RunResult:
-        return empty_repo.command("merge", *args)
-
-    refused(
-        run("1.json", "again.json"),
-        "1.json and again.json both hold 'personalens::test_personalens*: they are not shards of one sample",
-    )
-    refused(run("1.json", "1.json"), "1.json and 1.json are both shard 1/2; give one of them")
-    refused(
-        run("2.json"), "shard 1/2 is missing: give its results too, or --partial for a report without gates"
-    )
-    refused(run("of-five.json"), "shard 1/5 (and 3 more) is missing: *")
-    refused(run("3.json"), "3.json: cannot be read: No such file or directory*")
-    refused(run("1.json", "2.json", "--report", "1.json/x.json"), "--report: cannot write to 1.json: *")
-    refused(
-        run("1.json", "2.json", "--report", "."),
-        "argument --report: expected a path that ends in .json, .html, .htm, .md, or the word github, not '.'",
-    )
-    (empty_repo.path / "precious.json").write_text('{"name": "a package"}', encoding="utf-8")
-    refused(
-        run("1.json", "2.json", "--save-baseline", "precious.json"),
-        "--save-baseline: precious.json was not written by this plugin; *",
-    )
-    refused(
-        run("1.json", "2.json", "--gate", "tcr >= 7"),
-        "argument --gate: tcr lies from 0 to 1; did you mean 7%[?], not 'tcr >= 7'",
-    )
-    refused(run(), "the following arguments are required: RESULTS.json")
+    text = (shards / "1.json").read_text(encoding="utf-8")
+    (shards / "again.json").write_text(setting(shard=[2, 2])(text), encoding="utf-8")
+    (shards / "of-five.json").write_text(setting(shard=[2, 5])(text), encoding="utf-8")
+    (shards / "precious.json").write_text('{"name": "a package"}', encoding="utf-8")
+    both = ("1.json", "2.json")
+    for words, message in (
+        (("1.json", "again.json"), "1.json and again.json both hold 't.py::t*: they are not shards of one sample"),
+        (("1.json", "1.json"), "1.json and 1.json are both shard 1/2; give one of them"),
+        (("2.json",), "shard 1/2 is missing: give its results too, or --partial for a report without gates"),
+        (("of-five.json",), "shard 1/5 (and 3 more) is missing: *"),
+        (("3.json",), "3.json: cannot be read: No such file or directory*"),
+        ((*both, "--report", "1.json/x.json"), "--report: cannot write to 1.json: *"),
+        ((*both, "--report", "."), "argument --report: expected a path that ends in .json, .html, .htm, .md, or the word github, not '.'"),
+        ((*both, "--save-baseline", "precious.json"), "--save-baseline: precious.json was not written by this plugin; *"),
+        ((*both, "--gate", "tcr >= 7"), "argument --gate: tcr lies from 0 to 1; did you mean 7%[?], not 'tcr >= 7'"),
+        ((), "the following arguments are required: RESULTS.json"),
+    ):  # fmt: skip
+        pytest.LineMatcher([refusal(capsys, "merge", *words)]).fnmatch_lines([f"error: {message}"])
 
 
-def refused(result: pytest.RunResult, message: str) -> None:
-    assert_ended(result, 4, err=f"error: {message}")
-    assert result.outlines == []
-    assert len(result.errlines) == 1
+def test_a_file_of_yesterday_is_not_merged(shards: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    then = (shards / "2.json").stat().st_mtime - 24 * 3600
+    os.utime(shards / "2.json", (then, then))
+    told = "error: 2.json was written 24 hours before 1.json: is it of an earlier run? "
+    assert refusal(capsys, "merge", "1.json", "2.json").startswith(told)
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No CI service says which run this is."""
+    for name in (
+        "PERSONALENS_RUN_ID", "GITHUB_RUN_ID", "CI_PIPELINE_ID", "CIRCLE_WORKFLOW_ID", "BUILDKITE_BUILD_ID",
+        "BUILD_BUILDID", "BUILD_TAG",
+    ):  # fmt: skip
+        monkeypatch.delenv(name, raising=False)
+
+
+def run_shard(repo: Repository, number: int) -> None:
+    floor = ("--personalens-gate=tcr >= 0.5", f"--personalens-shard={number}/2")
+    repo.run("--personalens-sample=6", *ARGS[1:], *floor, f"--personalens-report=shard-{number}.json")
+
+
+@pytest.mark.usefixtures("nowhere")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "PERSONALENS_RUN_ID",
+        *(pytest.param(n, marks=pytest.mark.slow) for n in ("GITHUB_RUN_ID", "BUILD_TAG")),
+    ],
+)
+def test_shards_of_different_runs_of_a_ci_service(
+    told: Repository, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for number in (1, 2):
+        monkeypatch.setenv(name, f"run-{number}")
+        run_shard(told, number)
+    why = f"the run ({name}) is 'run-1' in the first, 'run-2' in the second"
+    other = "error: shard-1.json and shard-2.json are not of one run:"
+    assert_ended(merge_shards(told), 4, err=f"{other} {why}")
+    run_shard(told, 1)
+    assert merge_shards(told, "--report", "whole.json").ret == 0
+    assert told.results("whole.json")["origin"] == {}
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_shards_of_different_commits_and_what_a_dead_one_leaves(
+    told: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(told.path.parent))
+
+    def git(*args: str) -> None:
+        command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *args]
+        subprocess.run(command, cwd=told.path, check=True, capture_output=True)
+
+    git("init")
+    for number in (1, 2):
+        git("commit", "--allow-empty", "-m", str(number))
+        run_shard(told, number)
+    other = "error: shard-1.json and shard-2.json are not of one run: the commit is *"
+    assert_ended(merge_shards(told), 4, err=other)
+    # A shard that dies leaves nothing of an earlier run that could stand in for it.
+    told.write(conftest=TOLD.replace('return lambda messages: "fine"', "os._exit(9)"))
+    run_shard(told, 2)
+    assert not (told.path / "shard-2.json").exists()
+    assert merge_shards(told).ret == 4

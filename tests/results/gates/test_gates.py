@@ -10,144 +10,63 @@ import pydantic
 import pytest
 
 from pytest_personalens.results.values.results import json_schema
-from tests.support.processes.runs import assert_ended
+from tests.support.processes.runs import assert_ended, collect_ids
 from tests.support.repository import ROOT, Repository
+from tests.support.scripted_agents import BY_DOMAIN, TOLD_AGENTS
 
-#: Agents added by the repository whose scores and faults follow the scenario's id.
-SCRIPTED = """
-    import os, pytest
-    from pytest_personalens import Dimension, Evidence, UserTurn, Verdict
-
-    class User:
-        identity, paid = "scripted-user", False
-        def turn(self, scenario, transcript):
-            if "user" in os.environ.get("FAULTS", "") and scenario.domains[0] in ("Alarm", "Music"):
-                raise RuntimeError("lost the thread")
-            return UserTurn("hello" if not transcript else "bye", done=bool(transcript))
-
-    class Judge:
-        identity, paid = "scripted-judge", False
-        def verdict(self, scenario, dialogue, dimension):
-            if "judge" in os.environ.get("FAULTS", "") and scenario.domains[0] in ("Alarm", "Music"):
-                return "three out of four, I think"
-            low = scenario.domains[0] < "M"
-            score = dimension.scale.low if low else dimension.scale.high
-            return Verdict(dimension=dimension, score=score, justification="by the alphabet", evidence=(Evidence(turn=1, quote="fine"),))
-
-    def pytest_personalens_user_agent(spec):
-        return User() if spec == "scripted" else None
-
-    def pytest_personalens_judge(spec):
-        return Judge() if spec == "scripted" else None
-
-    @pytest.fixture
-    def personalens_assistant(personalens_scenario):
-        def bot(messages):
-            if "crash" in os.environ.get("FAULTS", "") and personalens_scenario.domains[0] == "Sports" and os.environ.get("PYTEST_XDIST_WORKER"):
-                os._exit(9)
-            if "bot" in os.environ.get("FAULTS", "") and personalens_scenario.domains[0] in ("Alarm", "Music"):
-                return None
-            return "fine"
-        return bot
-"""
-ARGS = ("--personalens-sample=20", "--personalens-user-model=scripted", "--personalens-judge-model=scripted")
+ARGS = ("--personalens-sample=20", *TOLD_AGENTS)
 
 
 @pytest.fixture
 def scripted(repo: Repository) -> Repository:
-    repo.write(conftest=SCRIPTED)
+    repo.write(conftest=BY_DOMAIN)
     return repo
 
 
-def test_with_a_gate_low_items_are_listed_and_the_gate_decides(scripted: Repository) -> None:
-    result = assert_ended(
-        scripted.inline(*ARGS, "--personalens-gate=tcr >= 0.2", "--personalens-gate=p >= 1.5"),
-        0,
-        "below the threshold*:",
-        "  *: task not completed, p 1 < 2",
-        "gate tcr: passed, task completion rate * >= 0.20 over 20 scenarios",
-    )
-    result.assert_outcomes(passed=23)
-
-
-@pytest.mark.slow
-def test_a_long_list_of_low_items_is_cut(scripted: Repository) -> None:
-    args = ("--personalens-sample", "80", *ARGS[1:], "--personalens-gate", "none")
-    result = scripted.inline(*args)
-    result.stdout.fnmatch_lines(["below the threshold*:", "  and * more (-v lists them all)"])
+def test_low_items_are_listed_and_fail_unless_a_gate_decides(scripted: Repository) -> None:
+    args, floors = ("--personalens-sample=80", *ARGS[1:]), ("tcr >= 0.2", "p >= 1.5")
+    gates = tuple(f"--personalens-gate={floor}" for floor in floors)
+    lines = ("below the threshold*:", "  *: task not completed, p 1 < 2", "  and * more (-v lists them all)")
+    passed = "gate tcr: passed, task completion rate * >= 0.20 over 80 scenarios"
+    result = assert_ended(scripted.inline(*args, *gates), 0, *lines, passed)
+    result.assert_outcomes(passed=83)
     assert result.stdout.str().count("task not completed") == 20
-    assert scripted.inline(*args, "-v").stdout.str().count("task not completed") > 20
-
-
-@pytest.mark.slow
-def test_a_missed_gate_is_seen_everywhere(scripted: Repository) -> None:
-    for extra in ((), ("-n", "2")):
-        result = assert_ended(
-            scripted.run(*ARGS, "--personalens-gate=p >= 3.9", "--junitxml", "junit.xml", *extra),
-            1,
-            "FAILED personalens::gate[[]p[]]*",
-        )
-        result.assert_outcomes(passed=21, failed=1)
-        cases = {c.get("name"): c for c in ET.parse(scripted.path / "junit.xml").iter("testcase")}
-        assert cases["gate[p]"].find("failure") is not None
-        assert cases["gate[valid]"].find("failure") is None
-        item = next(c for name, c in cases.items() if name and name.startswith("test_bot["))
-        properties = {p.get("name"): p.get("value") for p in item.iter("property")}
-        assert properties.keys() == {"personalens_task_completion", "personalens_personalization"}
-        assert "100%" in result.stdout.str()
-
-
-@pytest.mark.slow
-def test_items_fail_where_no_gate_decides(scripted: Repository) -> None:
-    result = scripted.inline(*ARGS)
-    outcomes = result.parseoutcomes()
-    assert outcomes["failed"] >= 5
-    assert outcomes["failed"] + outcomes["passed"] == 20
+    low = scripted.inline(*args, *gates, "-v").stdout.str().count("task not completed")
+    assert low > 20
+    result = scripted.inline(*args)
     assert result.ret == 1
-    scripted.inline(*ARGS, "--personalens-gate=none").assert_outcomes(passed=20)
+    result.assert_outcomes(failed=low, passed=80 - low)
     # The items and the gate on the share of them that could be scored.
-    scripted.inline(*ARGS, "--personalens-gate=valid >= 0.9").assert_outcomes(passed=21)
-
-
-def test_no_gate_where_no_item_ran(scripted: Repository) -> None:
-    scripted.write(test_unit="def test_unit(): pass\n")
-    (scripted.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 3\npersonalens_gate = p >= 4\n")
-    result = scripted.inline("test_unit.py")
-    result.assert_outcomes(passed=1)
-    assert result.ret == 0
-    assert scripted.inline("--collect-only").ret == 0
+    scripted.inline(*args, "--personalens-gate=valid >= 0.9").assert_outcomes(passed=81)
 
 
 @pytest.mark.slow
-def test_the_same_results_however_many_workers(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAULTS", "user")
-    seen = []
-    for extra in ((), ("-n", "2"), ("-n", "4", "--dist", "worksteal")):
-        result = scripted.run(*ARGS, "--personalens-gate=p >= 2", "--personalens-report=results.json", *extra)
-        seen.append((result.ret, (scripted.path / "results.json").read_bytes(), result.parseoutcomes()))
-        (scripted.path / "results.json").unlink()
-    assert seen[0] == seen[1] == seen[2]
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_a_missed_gate_is_seen_everywhere(scripted: Repository, workers: tuple[str, ...]) -> None:
+    args = (*ARGS, "--personalens-gate=p >= 3.9", "--junitxml", "junit.xml")
+    result = assert_ended(scripted.run(*args, *workers), 1, "FAILED personalens::gate[[]p[]]*")
+    result.assert_outcomes(passed=21, failed=1)
+    cases = {c.get("name"): c for c in ET.parse(scripted.path / "junit.xml").iter("testcase")}
+    assert cases["gate[p]"].find("failure") is not None
+    assert cases["gate[valid]"].find("failure") is None
+    item = next(c for name, c in cases.items() if name and name.startswith("test_bot["))
+    properties = {p.get("name"): p.get("value") for p in item.iter("property")}
+    assert properties.keys() == {"personalens_task_completion", "personalens_personalization"}
+    assert "100%" in result.stdout.str()
 
 
 @pytest.mark.slow
-def test_the_json_follows_the_published_schema(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_json_follows_the_published_schema(scripted: Repository) -> None:
     published = json.loads((ROOT / "docs/reference/results.schema.json").read_text(encoding="utf-8"))
-    if tuple(map(int, pydantic.VERSION.split(".")[:2])) >= (
-        2,
-        13,
-    ):  # older ones word the same schema otherwise
+    if tuple(map(int, pydantic.VERSION.split(".")[:2])) >= (2, 13):  # older ones word it otherwise
         assert published == json_schema(), "run: make reference"
-    monkeypatch.setenv("FAULTS", "judge")
-    scripted.inline(
-        *ARGS,
-        "--personalens-gate=p >= 2",
-        "--personalens-report=results.json",
-        "--personalens-dimensions=all",
-    )
+    (scripted.path / "faults.txt").write_text("\n".join(collect_ids(scripted, *ARGS)[:4]))
+    args = ("--personalens-gate=p >= 2", "--personalens-dimensions=all", "--personalens-report=results.json")
+    scripted.inline(*ARGS, *args)
     data = scripted.results()
     jsonschema.validate(data, published)
     assert data["schema"] == "personalens-results/2"
-    assert len(data["items"]) == 20
+    assert (len(data["items"]), data["uncounted"]) == (20, {"judge": 4})
     assert {g["name"] for g in data["gates"]} == {"p", "valid"}
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**data, "items": [{}]}, published)

@@ -292,6 +292,7 @@ def test_what_cannot_be_found_is_none() -> None:
     assert detectable([[0]] * 30, level=0.025, most=0.1) is None
     assert detectable([[0]] * 30, level=0.025, most=0) is None
     assert detectable([[0]] * 30, level=0.025, margin=1.0) is None
+    assert detectable([[0]] * 30, level=1e-300) is None, "a level that 1 minus it does not show"
 
 
 # The command

@@ -1,8 +1,12 @@
-"""Runs of a repository in parts, and how a run ended."""
+"""Runs of a repository in parts, runs of a project of ours in a process of its own, and how a run ended."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 
 import pytest
@@ -59,3 +63,14 @@ def ends_worker(status: int) -> str:
     xdist fails ("cannot send") if it answers such a report with new items just when the worker ends.
     """
     return f"(__import__('time').sleep(0.3), __import__('os')._exit({status}))"
+
+
+def run_project(folder: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the tests of a project in a process that knows nothing of this run, nor of a key of OpenAI."""
+    clean = {
+        k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "HELPBOT", "OPENAI_API_KEY"))
+    }
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
+    return subprocess.run(
+        command, cwd=folder, env=clean | environment, capture_output=True, text=True, check=False
+    )

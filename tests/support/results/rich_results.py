@@ -101,29 +101,21 @@ def rich_results(
 
 
 def _run(items: Sequence[Item], count: int, *, hostile: bool = False) -> Results:
-    return summarize(
-        items,
-        settings=_settings(count, hostile=hostile),
-        dataset="embedded 2.0",
-        requested=count,
-        drawn=count,
-    )
-
-
-def _settings(count: int, *, hostile: bool) -> dict[str, Any]:
-    return {
-        "sample": count,
-        "seed": "personalens",
-        "shard": None,
-        "context": "DIS",
-        "users": [],
+    settings: dict[str, Any] = {
+        "sample": count, "seed": "personalens", "shard": None, "context": "DIS", "users": [],
         "assistant": HOSTILE[0] if hostile else None,
-    }
+    }  # fmt: skip
+    return summarize(items, settings=settings, dataset="embedded 2.0", requested=count, drawn=count)
 
 
 def _scenario(number: int, rng: random.Random, *, hostile: bool, each: int = 1) -> Scenario:
     domains = tuple(sorted(rng.sample(DOMAINS, 3))) if number % 5 == 4 else (DOMAINS[number % 20],)
     odd = HOSTILE[number % len(HOSTILE)] if hostile else ""
+    known = {
+        "Favourite Author": ("Jane Austen", odd or "N. K. Jemisin"),
+        "Preferred Time": ("on the commute",),
+    }
+    asked = "a dozen times, mostly on the way to work."
     return Scenario(
         id=f"{domains[0].lower().replace(' ', '-')}-{number % 7 + 1}-user{number}",
         user=f"user{number // each}",
@@ -132,30 +124,16 @@ def _scenario(number: int, rng: random.Random, *, hostile: bool, each: int = 1) 
         kind="multi" if len(domains) > 1 else "single",
         domains=domains,
         demographics={
-            "age": "25-34",
-            "gender": "Female",
-            "employment_status": "Employed full-time",
+            "age": "25-34", "gender": "Female", "employment_status": "Employed full-time",
             "birth_country": odd or "Zimbabwe",
         },
-        preferences={
-            d: {
-                "Favourite Author": ("Jane Austen", odd or "N. K. Jemisin"),
-                "Preferred Time": ("on the commute",),
-            }
-            for d in domains
-        },
+        preferences={d: dict(known) for d in domains},
         summaries={
-            d: (
-                f"{number}: Over the last months this person asked about {d.lower()} a dozen times, mostly on the way to work. {odd} "
-                * 3
-            )
+            d: f"{number}: Over the last months this person asked about {d.lower()} {asked} {odd} " * 3
             for d in domains
         },
         situation=Situation(
-            location="on the train",
-            device="Phone",
-            time_of_day="Morning",
-            day_of_week="Wednesday",
+            location="on the train", device="Phone", time_of_day="Morning", day_of_week="Wednesday",
             environment=odd or "busy",
         ),
         task=Task(
@@ -165,28 +143,15 @@ def _scenario(number: int, rng: random.Random, *, hostile: bool, each: int = 1) 
             goal="a plan with a title, a pace and a reminder was set up",
             relevant=tuple((d, "Favourite Author") for d in domains),
         ),
-    )
+    )  # fmt: skip
 
 
 def _item(
-    scenario: Scenario,
-    number: int,
-    trial: int,
-    control: str,
-    rng: random.Random,
-    *,
-    better: int = 1,
-    hostile: bool = False,
-    invalid: bool = False,
-) -> Item:
-    e = _evaluation(
-        scenario,
-        number,
-        rng,
-        better=0 if control else better,
-        hostile=hostile,
-        invalid=invalid or number % 37 == 36,
-    )
+    scenario: Scenario, number: int, trial: int, control: str, rng: random.Random, *, better: int = 1,
+    hostile: bool = False, invalid: bool = False,
+) -> Item:  # fmt: skip
+    better, invalid = 0 if control else better, invalid or number % 37 == 36
+    e = _evaluation(scenario, number, rng, better=better, hostile=hostile, invalid=invalid)
     shortfalls = shortfalls_of(e, {Dimension.TASK_COMPLETION: 1, Dimension.PERSONALIZATION: 2})
     label = CaseId(scenario.id, control, trial)
     return Item(
@@ -245,27 +210,21 @@ def _verdict(
     given = rng.randint(max(low, high - 2), high) if score is None else score
     turns = sorted(rng.sample(range(len(messages)), min(2, len(messages))))
     replies = len(messages) // 2
-    return Verdict(
-        dimension=dimension,
-        score=given,
-        justification=rng.choice(_WHY),
-        evidence=(
-            tuple(Evidence.of(t, messages[t].content.split(". ")[0], rng.choice(_NOTES)) for t in turns)
-            if rng.random() < 0.7
-            else ()
-        ),
-        reasons=_reasons(dimension, given, scenario),
-        turns=(
-            (*(min(4, max(1, given + rng.randint(-1, 1))) for _ in range(replies - 1)), given)
-            if dimension is Dimension.PERSONALIZATION_TURNS
-            else ()
-        ),
-        votes=(
-            tuple(Vote(score=given, justification=rng.choice(_WHY)) for _ in range(3))
-            if dimension is Dimension.PERSONALIZATION and rng.random() < 0.2
-            else ()
-        ),
+    quoted = rng.choice(_WHY)
+    evidence = (
+        tuple(Evidence.of(t, messages[t].content.split(". ")[0], rng.choice(_NOTES)) for t in turns)
+        if rng.random() < 0.7
+        else ()
     )
+    read_by_turn = dimension is Dimension.PERSONALIZATION_TURNS
+    by_turn = (min(4, max(1, given + rng.randint(-1, 1))) for _ in range(replies - 1) if read_by_turn)
+    scores = (*by_turn, given) if read_by_turn else ()
+    voted = dimension is Dimension.PERSONALIZATION and rng.random() < 0.2
+    votes = tuple(Vote(score=given, justification=rng.choice(_WHY)) for _ in range(3 * voted))
+    return Verdict(
+        dimension=dimension, score=given, justification=quoted, evidence=evidence,
+        reasons=_reasons(dimension, given, scenario), turns=scores, votes=votes,
+    )  # fmt: skip
 
 
 _CODES: Final[dict[int, ReasonCode]] = {1: "asks-known", 2: "uses-stated", 3: "applies", 4: "anticipates"}

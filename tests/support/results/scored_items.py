@@ -81,5 +81,5 @@ def below(number: int, bad: Score | None, good: Score | None) -> Callable[[int],
 
 def run(items: Sequence[Item], settings: Settings | None = None, **facts: Any) -> Results:
     """A whole run of these items, before its gates."""
-    told = (settings or Settings.default())._asdict()
-    return summarize(items, settings=told, dataset="d 1", requested=len(items), drawn=len(items), **facts)
+    told, size = (settings or Settings.default())._asdict(), len(items)
+    return summarize(items, settings=told, **{"dataset": "d 1", "requested": size, "drawn": size, **facts})

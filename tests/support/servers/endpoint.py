@@ -14,6 +14,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import unquote
 
+from pytest_personalens.models import Model, open_model
+from pytest_personalens.models.retry import Reliable
+
 
 @dataclass
 class Reply:
@@ -55,6 +58,7 @@ class Endpoint:
         self.in_flight = self.most_in_flight = 0
         self._lock = threading.Lock()
         self._seen: list[str] = []
+        self._opened: list[Reliable] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -63,6 +67,8 @@ class Endpoint:
         ).start()
 
     def close(self) -> None:
+        while self._opened:
+            self._opened.pop().close()
         self._server.shutdown()
         self._server.server_close()
 
@@ -74,6 +80,13 @@ class Endpoint:
             "AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
             "OPENAI_BASE_URL": f"{self.url}/v1", "OPENAI_API_KEY": "test",
         }  # fmt: skip
+
+    def open(self, spec: str, **how: Any) -> Model:
+        """Open the model of a spec; it is closed with the endpoint."""
+        found = open_model(spec, **how)
+        assert found is not None
+        self._opened.append(Reliable(found))
+        return found
 
     def reply_to(self, call: Call) -> Reply:
         with self._lock:

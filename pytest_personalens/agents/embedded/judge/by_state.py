@@ -21,6 +21,7 @@ from pytest_personalens.agents.embedded.reader.text import content, plain, stems
 from pytest_personalens.agents.embedded.reader.typed_values import TYPED, Value, said_in, values
 from pytest_personalens.core.dialogue.state import facts_at, stored_records
 from pytest_personalens.core.facts import RANGE
+from pytest_personalens.core.safe_text import cut_line
 from pytest_personalens.datasets.world.written import say
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def _in_words(value: Any, text: str) -> str:
             return match[0]
 
     words = "nothing" if value is None or value == "" else re.sub(r"\b\d{4}-\d{2}-\d{2}\b", day, text)
-    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}..."
+    return cut_line(words, _LONGEST)
 
 
 #: Parts that are reached where something is gone, and those that a change reaches.

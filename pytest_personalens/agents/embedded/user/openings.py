@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded.reader.text import mentions, sentences
 from pytest_personalens.agents.embedded.user import voice
-from pytest_personalens.agents.embedded.user.voice import drawn_number, first_person, lower_first, upper_first
+from pytest_personalens.agents.embedded.user.voice import drawn_number, first_person, lower_first
+from pytest_personalens.core.safe_text import upper_first
 from pytest_personalens.datasets.world import written
 
 if TYPE_CHECKING:

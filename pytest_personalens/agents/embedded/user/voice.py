@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from pytest_personalens.agents.embedded.reader.text import fold, sentences, stems
 from pytest_personalens.core.facts import RANGE
 from pytest_personalens.core.runtime import once
+from pytest_personalens.core.safe_text import upper_first
 from pytest_personalens.core.scenario import DOMAINS, PreferenceWords
 from pytest_personalens.datasets.embedded.packaged import PackagedFiles
 
@@ -145,11 +146,6 @@ def first_person(text: str) -> str:
 
 def _as_start(match: re.Match[str], text: str) -> str:
     return upper_first(text) if match[0][0].isupper() else text
-
-
-def upper_first(text: str) -> str:
-    """Return the text with a capital at its start."""
-    return text[:1].upper() + text[1:]
 
 
 def lower_first(text: str) -> str:

@@ -10,7 +10,7 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.errors import DataError, short_repr
 from pytest_personalens.core.files.links import write_atomically
 
 if TYPE_CHECKING:
@@ -79,11 +79,11 @@ class Pieces:
         for _ in range(self._attempts):
             again = prompt_text("again", problems="\n".join(f"- {p}" for p in problems[:_MOST_TOLD]))
             text = self._ask(step, f"{prompt}\n\n{again}" if problems else prompt)
-            begin, end = text.find("{"), text.rfind("}") + 1  # there may be words around it
+            found = text[text.find("{") : text.rfind("}") + 1] if "{" in text else ""  # words may be around
             try:
-                answer: Answer = json.loads(text[begin:end] if begin >= 0 else "")
+                answer: Answer = json.loads(found)
             except (ValueError, RecursionError) as error:
-                problems = [f"the answer is no JSON object: {error}"]
+                problems = [f"the answer is no JSON object: {error if found else short_repr(text)}"]
                 continue
             problems = check(answer)
             if not problems:

@@ -17,6 +17,15 @@ def _spoilt(setup: Setup, *names: str) -> tuple[str, Spoilt]:
     return name, spoil(setup.repo / name, setup.rng) if setup.mutates else Spoilt("")
 
 
+_OWN: Final = ("own/profiles/kit.toml", "own/profiles/aino.toml", "own/histories/kit/books.toml", "own/histories/aino/books.toml", "own/limits.toml")  # fmt: skip
+
+
+def _checked(folder: str, name: str, spoilt: Spoilt) -> Case:
+    """The command that checks data, in place of a run with them."""
+    passes = never if spoilt.useless else lambda text: "scenarios" in text
+    return Case(f"datasets check, {name}: {spoilt.what}", (folder,), "check-dataset", passes=passes)
+
+
 def own_data(setup: Setup) -> Case:
     """A folder in the layout of our data: its head, a domain, the tasks over several, a person."""
     setup.take("own")
@@ -24,31 +33,20 @@ def own_data(setup: Setup) -> Case:
     domains = ("books", "alarm", "movies", "train") if not multi else ("restaurants", "movies", "music")
     name, spoilt = _spoilt(
         setup,
-        "own/profiles/kit.toml",
-        "own/profiles/aino.toml",
-        "own/histories/kit/books.toml",
-        "own/histories/aino/books.toml",
-        "own/limits.toml",
+        *_OWN,
         *(f"own/domains/{domain}.toml" for domain in domains),
         "own/multi.toml",
         "own/dataset.toml",
     )
     if setup.mutates and setup.rng.random() < 0.25:
-        return Case(
-            f"datasets check, {name}: {spoilt.what}",
-            ("own",),
-            "check-dataset",
-            passes=lambda text: not spoilt.useless and "scenarios" in text,
-        )
+        return _checked("own", name, spoilt)
     if setup.mutates and setup.rng.random() < 0.3:
         domain = name.removeprefix("own/domains/").removesuffix(".toml").title()
         more = (f"--personalens-domain={domain}",) if "domains/" in name else ("--personalens-kind=multi",)
         return Case(f"{name}: {spoilt.what} ({more[0]})", (*RUN, "--personalens-data=own", *more))
     control = ("--personalens-control=other-user",) if setup.rng.random() < 0.2 else ()
-    return Case(
-        f"{name}: {spoilt.what} {' '.join(control)}",
-        ("--personalens-sample=3", *RUN[1:], "--personalens-data=own", *control),
-    )
+    arguments = ("--personalens-sample=3", *RUN[1:], "--personalens-data=own", *control)
+    return Case(f"{name}: {spoilt.what} {' '.join(control)}", arguments)
 
 
 def official(setup: Setup) -> Case:
@@ -57,16 +55,12 @@ def official(setup: Setup) -> Case:
     user = f"official/data/profile/{setup.rng.choice(('kit', 'aino'))}"
     name, spoilt = _spoilt(setup, *(f"{user}/{file}.json" for file in ("profile", "tasks", "tasks_md")))
     if setup.mutates and setup.rng.random() < 0.2:
-        return Case(
-            f"datasets check, {name}: {spoilt.what}",
-            ("official",),
-            "check-dataset",
-            passes=lambda text: not spoilt.useless and "scenarios" in text,
-        )
-    return Case(
-        f"{name}: {spoilt.what}",
-        ("--personalens-sample=8", *RUN[1:], "--personalens-data=official", "--personalens-judge-model=told"),
-    )
+        return _checked("official", name, spoilt)
+    options = ("--personalens-data=official", "--personalens-judge-model=told")
+    return Case(f"{name}: {spoilt.what}", ("--personalens-sample=8", *RUN[1:], *options))
+
+
+_MODELS: Final = ("--personalens-user-model=acme:x", "--personalens-judge-model=acme:x", "--personalens-record", "live")  # fmt: skip
 
 
 def prompts(setup: Setup) -> Case:
@@ -78,13 +72,7 @@ def prompts(setup: Setup) -> Case:
         (setup.repo / name).rename(
             setup.repo / "prompts" / f"{setup.rng.choice(('x', 'é', 'USER', 'judge '))}.txt"
         )
-    models = (
-        "--personalens-user-model=acme:x",
-        "--personalens-judge-model=acme:x",
-        "--personalens-record",
-        "live",
-    )
-    return Case(f"{name}: {spoilt.what}", (*RUN, *models, "-opersonalens_prompts=prompts"))
+    return Case(f"{name}: {spoilt.what}", (*RUN, *_MODELS, "-opersonalens_prompts=prompts"))
 
 
 _PRICES: Final = ("acme:x = 1, 2", "acme:x = 1, 2, 0.1, 1.5", "other = 0, 0")
@@ -98,31 +86,20 @@ _PARAMETERS: Final = (
 
 def prices(setup: Setup) -> Case:
     """The price table, or the parameters of models, under a cap on what the run may spend."""
-    rng, lines = setup.rng, list(_PRICES)
+    rng = setup.rng
     key = "prices" if rng.random() < 0.7 else "model_parameters"
-    if key == "model_parameters":
-        lines = list(_PARAMETERS)
+    lines = list(_PRICES if key == "prices" else _PARAMETERS)
     if setup.mutates:
         number = rng.randrange(len(lines))
-        lines[number] = (
-            nearly(rng, lines[number])
-            if rng.random() < 0.6
-            else f"{lines[number].partition('=')[0]}= {rng.choice(HOSTILE)}"
-        )
+        line, is_near = lines[number], rng.random() < 0.6
+        lines[number] = nearly(rng, line) if is_near else f"{line.partition('=')[0]}= {rng.choice(HOSTILE)}"
     text = "".join(f"    {line}\n" for line in "\n".join(lines).splitlines())
     both = "" if key == "prices" else f"personalens_prices =\n    {_PRICES[0]}\n"
     setup.write(
         "pytest.ini", f"[pytest]\n{both}personalens_{key} =\n{text}".encode("utf-8", "replace").decode()
     )
     cap = rng.choice(("0.01", "0.003", "5")) if setup.mutates else "5"
-    models = (
-        "--personalens-user-model=acme:x",
-        "--personalens-judge-model=acme:x",
-        "--personalens-record",
-        "live",
-        f"--personalens-budget={cap}usd",
-    )
-    return Case(f"{key}: {text[:120]!r}, cap {cap}", (*RUN, *models))
+    return Case(f"{key}: {text[:120]!r}, cap {cap}", (*RUN, *_MODELS, f"--personalens-budget={cap}usd"))
 
 
 def users(setup: Setup) -> Case:
@@ -153,8 +130,5 @@ def anchors(setup: Setup) -> Case:
     setup.take("anchors.jsonl")
     setup.take("good/adopted.json")
     name, spoilt = _spoilt(setup, "anchors.jsonl")
-    return Case(
-        f"{name}: {spoilt.what}",
-        (*TOLD, "-opersonalens_anchors=anchors.jsonl", "--personalens-check-judge=adopted.json"),
-        passes=decided_otherwise,
-    )
+    options = ("-opersonalens_anchors=anchors.jsonl", "--personalens-check-judge=adopted.json")
+    return Case(f"{name}: {spoilt.what}", (*TOLD, *options), passes=decided_otherwise)

@@ -78,13 +78,8 @@ def option(setup: Setup) -> Case:
     word = given(name, text)
     good = setup.rng.random() < 0.4
     passes = _kept(name, text) if good else decided_otherwise
-    return Case(
-        f"{word[:100]!r}{', all do well' if good else ''}",
-        (*RUN, word),
-        passes=passes,
-        writes=True,
-        good=good,
-    )
+    what = f"{word[:100]!r}{', all do well' if good else ''}"
+    return Case(what, (*RUN, word), passes=passes, writes=True, good=good)
 
 
 def _option(rng: Random) -> tuple[str, str]:
@@ -114,14 +109,14 @@ def pair(setup: Setup) -> Case:
     return Case(" ".join(words)[:200], (*RUN, *words), passes=decided_otherwise, writes=True)
 
 
+_WEAK: Final = re.compile(
+    r"gate (?:.*valid|.*lift)[^\n]*: passed|gate [^\n]*: passed, [^\n]* >= (?:0\.00|1\.00|-\S+) "
+)
+
+
 def _weak_gate(text: str) -> bool:
     """True where the only gate asks for nothing, or for no score, so that a bad bot may pass it."""
-    return decided_otherwise(text) or bool(
-        re.search(
-            r"gate (?:.*valid|.*lift)[^\n]*: passed|gate [^\n]*: passed, [^\n]* >= (?:0\.00|1\.00|-\S+) ",
-            text,
-        )
-    )
+    return decided_otherwise(text) or _WEAK.search(text) is not None
 
 
 def ini(setup: Setup) -> Case:
@@ -145,12 +140,8 @@ def ini(setup: Setup) -> Case:
         table = rng.choice(("tool.pytest.ini_options", "tool.pytest.ini_options", "tool.pytest"))
         setup.write("pyproject.toml", f"[{table}]\n{content}")
         what = f"pyproject.toml: [{table}] {content[:80]!r}"
-    return Case(
-        what + (" alone" if sole else ""),
-        arguments,
-        passes=_weak_gate if name == "gate" and sole else decided_otherwise,
-        writes=True,
-    )
+    passes = _weak_gate if name == "gate" and sole else decided_otherwise
+    return Case(what + (" alone" if sole else ""), arguments, passes=passes, writes=True)
 
 
 _LITERALS: Final = (
@@ -221,11 +212,8 @@ def command(setup: Setup) -> Case:
         right = (rng.choice(items)["nodeid"], *right[1:])
     given = list(right)
     option = rng.choice(options.split())
-    text = (
-        value(rng, option)
-        if rng.random() < 0.7
-        else rng.choice(_OWN_VALUES.get(option, VALID.get(option, HOSTILE)))
-    )
+    right_ones = _OWN_VALUES.get(option, VALID.get(option, HOSTILE))
+    text = value(rng, option) if rng.random() < 0.7 else rng.choice(right_ones)
     given.append(f"--{option}={text}")
     if rng.random() < 0.3 and given[0] in right:
         given[rng.randrange(len(right))] = rng.choice(HOSTILE[:-3]) or "x"

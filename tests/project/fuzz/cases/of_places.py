@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from random import Random
 from typing import Final
 
@@ -18,6 +16,13 @@ _PAID: Final = (
 )  # fmt: skip
 
 
+#: Files that pytest reads, with a key; none for a key on the command line.
+_FILES: Final = (
+    ("pytest.ini", "[pytest]\n{key} = 2\n"), ("tox.ini", "[pytest]\n{key} = 2\n"), ("setup.cfg", "[tool:pytest]\n{key} = 2\n"),
+    ("pyproject.toml", '[tool.pytest.ini_options]\n"{key}" = "2"\n'), ("", ""),
+)  # fmt: skip
+
+
 def misspelt(setup: Setup) -> Case:
     """A key of ours with a slip of the finger, in any file that pytest reads, or on the command line."""
     rng = setup.rng
@@ -26,17 +31,9 @@ def misspelt(setup: Setup) -> Case:
     key = rng.choice(_KEYS)
     while key in _KEYS or not key.startswith("personalens"):
         key = _slip(rng.choice(_KEYS), rng)
-    file, text = rng.choice(
-        (
-            ("pytest.ini", f"[pytest]\n{key} = 2\n"),
-            ("tox.ini", f"[pytest]\n{key} = 2\n"),
-            ("setup.cfg", f"[tool:pytest]\n{key} = 2\n"),
-            ("pyproject.toml", f'[tool.pytest.ini_options]\n"{key}" = "2"\n'),
-            ("", ""),
-        )
-    )
+    file, text = rng.choice(_FILES)
     if file:
-        setup.write(file, text)
+        setup.write(file, text.format(key=key))
     good = rng.random() < 0.5
     return Case(f"{file} {key}", RUN if file else (*RUN, "-o", f"{key}=2"), good=good)
 
@@ -49,33 +46,11 @@ def _slip(key: str, rng: Random) -> str:
     )
 
 
-def _file(path: Path) -> None:
-    path.write_text("mine\n", encoding="utf-8")
-
-
-def _to_nowhere(path: Path) -> None:
-    path.symlink_to("nowhere/at/all")
-
-
-def _to_itself(path: Path) -> None:
-    path.symlink_to(path.name)
-
-
-def _elsewhere(path: Path) -> None:
-    path.symlink_to("../elsewhere/notes.txt")
-
-
-def _folder_elsewhere(path: Path) -> None:
-    path.symlink_to("../elsewhere", target_is_directory=True)
-
-
-_INSTEAD: Final[tuple[Callable[[Path], None], ...]] = (
-    _file,
-    _to_nowhere,
-    _to_itself,
-    _elsewhere,
-    _folder_elsewhere,
-)
+#: What lies in a place instead: a file, or a link and where it leads.
+_INSTEAD: Final = {
+    "a file": "", "to nowhere": "nowhere/at/all", "to itself": "{name}", "to a file elsewhere": "../elsewhere/notes.txt",
+    "to a folder elsewhere": "../elsewhere",
+}  # fmt: skip
 _PLACES: Final = ("__personalens__", ".pytest_cache", "cache", "results.json", "baseline.json", "page.html")
 
 
@@ -87,9 +62,12 @@ def place(setup: Setup) -> Case:
     names = rng.sample(_PLACES, rng.choice((1, 1, 2)))
     done = []
     for name in names:
-        make = rng.choice(_INSTEAD)
-        make(setup.repo / name)
-        done.append(f"{name}: {make.__name__}")
+        what, target = rng.choice(tuple(_INSTEAD.items()))
+        if target:
+            (setup.repo / name).symlink_to(target.format(name=name))
+        else:
+            setup.write(name, "mine\n")
+        done.append(f"{name}: {what}")
     records = rng.choice(("", "new", "all", "live"))
     run = (*_PAID, f"--personalens-record={records}") if records else (*TOLD, "--personalens-gate=tcr >= 0.5")
     reports = (
@@ -112,8 +90,7 @@ def linked_record(setup: Setup) -> Case:
     setup.take("good/records" if rng.random() < 0.5 else "bad/records", "__personalens__")
     files = sorted((setup.repo / "__personalens__").rglob("*.json"))
     record = rng.choice(files)
-    up = "/".join([".."] * (len(record.relative_to(setup.repo).parts) + 0))
     record.unlink()
-    record.symlink_to(f"{up}/elsewhere/notes.txt")
+    record.symlink_to("../" * len(record.relative_to(setup.repo).parts) + "elsewhere/notes.txt")
     mode = rng.choice(("none", "new", "all"))
     return Case(f"{record.name} {mode}", (*RUN, f"--personalens-record={mode}"), writes=True)

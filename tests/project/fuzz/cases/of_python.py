@@ -85,21 +85,21 @@ def assistant(setup: Setup) -> Case:
         told = rng.choice(_CALLABLES)
         body = rng.choice(("return", "return", "return", "yield")) + f" {told}"
         wanted = rng.choice(_WANTED)
-        function = (
-            f"{head}\n{rng.choice(('', '', 'async '))}def personalens_assistant({wanted}):\n    {body}\n"
-        )
+        kind = rng.choice(("", "", "async "))
+        function = f"{head}\n{kind}def personalens_assistant({wanted}):\n    {body}\n"
     elif rng.random() < 0.2:
         told = rng.choice(_BODIES)
         function = f"{head}\ndef personalens_assistant():\n    {told}\n"
     else:
         told = rng.choice(_BODIES)
-        parameters = rng.choice(
-            ("messages", "messages", "messages", "messages, context", "*messages", "self", "")
-        )
+        parameters = rng.choice((*("messages",) * 3, "messages, context", "*messages", "self", ""))
         bot = f"{asynchronous}def bot({parameters}):\n    {told}\n"
         function = f"{head}\ndef personalens_assistant():\n{indent(bot, '    ')}    return bot\n"
     _conftest(setup, _HELP, function)
     return Case(f"{function!r} {' '.join(more)}"[:250], (*RUN, *more), writes=True)
+
+
+_CONTEXT: Final = "def personalens_context_of():\n    from pytest_personalens.core.scenario import Context\n    return Context(user='')\n"
 
 
 def context(setup: Setup) -> Case:
@@ -107,26 +107,14 @@ def context(setup: Setup) -> Case:
     rng, more = setup.rng, _options(setup)
     if not setup.mutates:
         return Case("", RUN)
-    name = rng.choice(
-        ("personalens_context", "personalens_context", "personalens_scenario", "personalens", "snapshot")
-    )
+    names = (*("personalens_context",) * 2, "personalens_scenario", "personalens", "snapshot")
+    name, returned = rng.choice(names), (f"return {one}" for one in _CALLABLES[:12])
     body = rng.choice(
-        (
-            *_BODIES,
-            "return personalens_context_of()",
-            "yield None",
-            "yield 1; yield 2",
-            *(f"return {one}" for one in _CALLABLES[:12]),
-        )
+        (*_BODIES, "return personalens_context_of()", "yield None", "yield 1; yield 2", *returned)
     )
     wanted = rng.choice(("", "", name, "request", "personalens_scenario", "personalens_assistant"))
     function = f"{rng.choice(_FIXTURES[:6])}\ndef {name}({wanted}):\n    {body}\n"
-    _conftest(
-        setup,
-        _HELP,
-        "def personalens_context_of():\n    from pytest_personalens.core.scenario import Context\n    return Context(user='')\n",
-        function,
-    )
+    _conftest(setup, _HELP, _CONTEXT, function)
     return Case(f"{function!r} {' '.join(more)}"[:250], (*RUN, *more), writes=True)
 
 
@@ -181,22 +169,14 @@ def dataset(setup: Setup) -> Case:
         told = f"{name}: {body}"
         head = f"    def {name}(self{', user' if name == 'refs' else ', ref' if name == 'load' else ''}):\n"
         text += f"\n{head}        {body}\n"
-    offered = (
-        rng.choice(
-            ("Support", "None", "0", "'x'", "object()", "type('S', (), {})()", "unittest.mock.MagicMock()")
-        )
-        if setup.mutates and not told
-        else "Support()"
-    )
+    others = ("Support", "None", "0", "'x'", "object()", "type('S', (), {})()", "unittest.mock.MagicMock()")
+    offered = rng.choice(others) if setup.mutates and not told else "Support()"
     hook = f"\ndef pytest_personalens_dataset(spec, config):\n    return {offered} if spec == 'support' else None\n"
     _conftest(setup, _HELP, text + hook)
     more = rng.choice(((), (), ("--personalens-report=out.json",), ("--personalens-report=out.html",), ("--personalens-control=other-user",), ("--personalens-report=out.md", "--junitxml=j.xml"))) if setup.mutates else ()  # fmt: skip
     gate = RUN[2] if not setup.good else "--personalens-gate=tcr >= 0"
-    return Case(
-        f"{told or offered} {' '.join(more)}",
-        (RUN[0], gate, "--personalens-data=support", "--personalens-judge-model=told", *more),
-        writes=True,
-    )
+    given = (RUN[0], gate, "--personalens-data=support", "--personalens-judge-model=told", *more)
+    return Case(f"{told or offered} {' '.join(more)}", given, writes=True)
 
 
 _AGENTS: Final = {
@@ -243,8 +223,5 @@ def agent(setup: Setup) -> Case:
     hook = f"def pytest_personalens_{kind}(spec{config}):\n    return {offered} if spec == 'odd' else None\n"
     _conftest(setup, _HELP, odd, told, hook)
     spends = ("--personalens-record", "live") if name == "Model" or rng.random() < 0.3 else ()
-    return Case(
-        f"{name}, {attributes} {answer}, {offered} {' '.join(more)}",
-        (*RUN, flag, *spends, *more),
-        writes=True,
-    )
+    what = f"{name}, {attributes} {answer}, {offered} {' '.join(more)}"
+    return Case(what, (*RUN, flag, *spends, *more), writes=True)

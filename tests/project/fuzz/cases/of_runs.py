@@ -27,12 +27,12 @@ def record(setup: Setup) -> Case:
     mode = setup.rng.choice(("none", "none", "new", "all"))
     now = _records(setup)
     same = good and (mode != "none" or all(now[path] in (None, held) for path, held in before.items()))
-    case = Case(
-        f"{name}: {spoilt.what}, {mode}{', all do well' if good else ''}",
-        (*RUN, f"--personalens-record={mode}"),
-        good=good,
-    )
-    return case._replace(passes=(lambda text: "gate tcr: passed" in text) if same else never)
+    what = f"{name}: {spoilt.what}, {mode}{', all do well' if good else ''}"
+    return Case(what, (*RUN, f"--personalens-record={mode}"), good=good, passes=_decided if same else never)
+
+
+def _decided(text: str) -> bool:
+    return "gate tcr: passed" in text
 
 
 def _records(setup: Setup) -> dict[str, object]:
@@ -60,10 +60,8 @@ def baseline(setup: Setup) -> Case:
     gates = setup.rng.choice(((), _DROP_ALONE))
     setup.take(f"good/{source}", "baseline.json")
     _, spoilt = _spoil_one(setup, ".", "baseline.json")
-    return Case(
-        f"{source}: {spoilt.what}{', drop' if gates else ''}",
-        (*TOLD, "--personalens-baseline=baseline.json", *gates),
-    )
+    what = f"{source}: {spoilt.what}{', drop' if gates else ''}"
+    return Case(what, (*TOLD, "--personalens-baseline=baseline.json", *gates))
 
 
 def adopted(setup: Setup) -> Case:
@@ -75,6 +73,9 @@ def adopted(setup: Setup) -> Case:
     return Case(f"{name}: {spoilt.what}", (*TOLD, *given))
 
 
+_REPORTED: Final = re.compile(r"overall|^report: |^summary: |Table \d|Figure \d|^## ", re.MULTILINE)
+
+
 def results(setup: Setup) -> Case:
     """Results that are reported on, alone or beside those of another run."""
     setup.take("good/results.json")
@@ -84,20 +85,9 @@ def results(setup: Setup) -> Case:
     both = ("before.json",) if name == "before.json" or setup.rng.random() < 0.3 else ()
     alone = ("--table=3", "--table=4", "--table=10", "--table=12", "--table=13", "--figure=4", "--figure=5")
     way = setup.rng.choice(("", "-v", "--report=-", "--report=out.md", "--report=out.html", *alone))
-    passes = (
-        never
-        if spoilt.useless
-        else lambda text: bool(
-            re.search(r"overall|^report: |^summary: |Table \d|Figure \d|^## ", text, re.MULTILINE)
-        )
-    )
-    return Case(
-        f"{name}: {spoilt.what} {way}",
-        ("results.json", *both, *([way] if way else [])),
-        "report",
-        passes=passes,
-        writes="out" in way,
-    )
+    passes = never if spoilt.useless else lambda text: _REPORTED.search(text) is not None
+    given = ("results.json", *both, *([way] if way else []))
+    return Case(f"{name}: {spoilt.what} {way}", given, "report", passes=passes, writes="out" in way)
 
 
 def shard(setup: Setup) -> Case:
@@ -109,12 +99,13 @@ def shard(setup: Setup) -> Case:
     before = _items(setup.repo / name)
     _, spoilt = _spoil_one(setup, ".", name)
     whole = _items(setup.repo / name) == before
-    way = setup.rng.choice(
-        ("", "-v", "--report=out.md", "--report=out.json", "--report=out.html", "--save-baseline=new.json")
-    )
+    ways = ("", "-v", "--report=out.md", "--report=out.json", "--report=out.html", "--save-baseline=new.json")
+    way = setup.rng.choice(ways)
     given = ("shard-1.json", "shard-2.json", "--gate=tcr >= 0.9", *([way] if way else []))
-    passes = (lambda text: "gate tcr: passed" in text) if good and whole else never
-    what = f"{name}: {spoilt.what} {way}{', all did well' if good else ''}"
+    what, passes = (
+        f"{name}: {spoilt.what} {way}{', all did well' if good else ''}",
+        _decided if good and whole else never,
+    )
     return Case(what, given, "merge", passes=passes, writes="out" in way or "new" in way)
 
 
@@ -130,8 +121,5 @@ def journal(setup: Setup) -> Case:
     """The calls that a run that was killed left in the cache, for another to go on from."""
     setup.take(setup.of_like("cache"), ".pytest_cache")
     name, spoilt = _spoil_one(setup, f"{CALLS}/calls", "*/**/*")
-    return Case(
-        f"{name}: {spoilt.what}",
-        (*PAID, "--personalens-gate=tcr >= 0.5", "--personalens-record", "live", "--personalens-resume"),
-        environment=(("PERSONALENS_CACHE_DIR", CALLS),),
-    )
+    given = (*PAID, "--personalens-gate=tcr >= 0.5", "--personalens-record", "live", "--personalens-resume")
+    return Case(f"{name}: {spoilt.what}", given, environment=(("PERSONALENS_CACHE_DIR", CALLS),))

@@ -7,13 +7,7 @@ from typing import Any, Final
 
 from tests.support.datasets.official_tree import official_task, write_user
 
-_SITUATION: Final = {
-    "Location": "Leeds",
-    "Device": "Laptop",
-    "Time of Day": "Evening",
-    "Day of the Week": "Sunday",
-    "Environment": "Quiet",
-}
+_SITUATION: Final = {"Location": "Leeds", "Device": "Laptop", "Time of Day": "Evening", "Day of the Week": "Sunday", "Environment": "Quiet"}  # fmt: skip
 _TYPES: Final[dict[str, dict[str, str | list[str]]]] = {
     "Alarm": {"Alarm Time Preference": "6:30 AM", "Alarm Sound Preference": "birdsong"},
     "Books": {"Genre": ["crime", "poetry"], "Favourite Authors": ["Dorothy Sayers"], "Favourite Books": []},

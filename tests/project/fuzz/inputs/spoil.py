@@ -72,9 +72,8 @@ def toml(tree: Any) -> str:
 
 def _toml_value(value: Any) -> str:
     if isinstance(value, dict):
-        return (
-            "{" + ", ".join(f"{_toml_text(key)} = {_toml_value(inner)}" for key, inner in value.items()) + "}"
-        )
+        inner = (f"{_toml_text(key)} = {_toml_value(held)}" for key, held in value.items())
+        return "{" + ", ".join(inner) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(_toml_value, value)) + "]"
     if isinstance(value, bool):
@@ -128,12 +127,8 @@ def _number_changed(text: str, rng: Random) -> str:
     numbers = list(re.finditer(r"\d+", text))
     if not numbers:
         return text
-    found = rng.choice(numbers)
-    return (
-        text[: found.start()]
-        + rng.choice(("NaN", "1e999", "-1", "9" * 5000, "0x10", "007"))
-        + text[found.end() :]
-    )
+    found, other = rng.choice(numbers), rng.choice(("NaN", "1e999", "-1", "9" * 5000, "0x10", "007"))
+    return text[: found.start()] + other + text[found.end() :]
 
 
 TEXTS: Final[dict[str, Callable[[str, Random], str]]] = {

@@ -80,10 +80,8 @@ def _remove(tree: Tree, place: Place, rng: Random) -> tuple[Tree, Any]:
 
 
 def _add(tree: Tree, place: Place, rng: Random) -> tuple[Tree, Any]:
-    value, key = (
-        copy.deepcopy(rng.choice(ODD)),
-        rng.choice(("", "extra", "schema", "\ud83d", "name", "0", "__class__", "x" * 5000)),
-    )
+    value = copy.deepcopy(rng.choice(ODD))
+    key = rng.choice(("", "extra", "schema", "\ud83d", "name", "0", "__class__", "x" * 5000))
     there = at(tree, place)
     if isinstance(there, dict):
         there[key] = value
@@ -134,9 +132,8 @@ def _nudge(tree: Tree, place: Place, rng: Random) -> tuple[Tree, Any]:
         return _replace(tree, place, rng)
     if isinstance(there, str):
         cut = rng.randint(0, len(there))
-        value: Any = (
-            there[:cut] + rng.choice(("\x00", "\ud83d", "\n", "\u2028", "é", '"', "$", "\x1b")) + there[cut:]
-        )
+        odd = rng.choice(("\x00", "\ud83d", "\n", "\u2028", "é", '"', "$", "\x1b"))
+        value: Any = there[:cut] + odd + there[cut:]
     else:
         value = rng.choice((there + 1, -there, there * 10**18, float(there), str(there), there - 1))
     return put(tree, place, value), value

@@ -17,7 +17,6 @@ from pytest_personalens.suites.personaconv.open_posts import open_posts
 from pytest_personalens.suites.personaconv.posts import IndexedPost, StoredPost
 from pytest_personalens.suites.personaconv.predictions import KINDS, Kind, ProtocolName
 from tests.suites.personaconv.trees import Posts, comment, json_lines, people, post, raw, talk, written
-from tests.support.repository import run_at_once
 
 PROTOCOLS: tuple[ProtocolName, ...] = ("fixed", "official")
 
@@ -85,6 +84,8 @@ def irregular() -> Posts:
         odd.append(post("ada", 40_000 + 100 * n, answer))
     for n, author in enumerate(["[deleted]", None, 7]):
         odd.append(post("ada", 50_000 + 100 * n, comment("x", "Y", 50_001 + 100 * n) | {"author": author}))
+    older = comment("ada", "Written before what it answers", 60_005, 9)
+    odd.append(post("ada", 60_000, comment("bram", "Asked", 60_010, 1, older)))
     return {"ada": odd, "[deleted]": [talk("[deleted]", 0), talk("[deleted]", 500)]}
 
 
@@ -96,6 +97,7 @@ def test_every_irregular_post_is_an_item_or_counted(tmp_path: Path, protocol: Pr
         counts = dataset.excluded[kind]
         assert len(dataset.items(kind)) + sum(counts.values()) == len(raw(posts))
         assert len(dataset.left_out(kind)) == sum(counts.values())
+        assert len({ref.id for ref in dataset.items(kind)}) == len(dataset.items(kind))
         for ref in dataset.items(kind):
             assert dataset.load(ref).requests["P-Conv"].text
     reasons = set().union(*(dataset.excluded[kind] for kind in KINDS))
@@ -115,6 +117,7 @@ def test_each_irregularity_has_its_reason(tmp_path: Path) -> None:
         1: "no-past", 2: "no-post", 3: "key-not-author", 5: "no-target", 7: "bad-time", 8: "bad-time",
         11: "no-domain", 14: "no-target", 16: "duplicate",
     }  # fmt: skip
+    assert reasons[len(irregular()["ada"])] == "no-target"
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -219,26 +222,6 @@ def test_an_index_is_used_until_the_file_changes(
     os.utime(path, (2, 2))
     assert everything(path) != before
     assert reads
-
-
-def test_no_index_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(tmp_path, people())
-    before = everything(path)
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(tmp_path / "file" / "cache"))
-    assert everything(path) == before
-
-
-def test_processes_that_build_an_index_at_once(tmp_path: Path) -> None:
-    path = written(tmp_path, people())
-    script = (
-        "from pytest_personalens.suites.personaconv import index\n"
-        "index._SMALL = 0\n"
-        "from pytest_personalens.suites.personaconv.open_posts import open_posts\n"
-        "wait()\n"
-        "assert len(open_posts(Path(sys.argv[1])).items('impact')) == 6\n"
-    )
-    run_at_once(script, str(path))
 
 
 def test_a_file_that_changes_during_the_run(tmp_path: Path) -> None:

@@ -94,9 +94,15 @@ def test_the_official_protocol_sends_the_parameters_of_the_scripts(
 ) -> None:
     endpoint.answer = lambda call: Reply("12 votes")
     official = ("-o", "personalens_protocol=official", "--personalens-record", "live")
-    for kind, temperature, most in (("sentiment", 0, 10), ("impact", 0, 25), ("next-text", 0.7, 256)):
+    claude = ("--personalens-assistant", "openai:claude-of-ours")
+    for kind, model, temperature, most in (
+        ("sentiment", MODEL, 0, 10),
+        ("impact", MODEL, 0, 25),
+        ("impact", claude, 0, 7),
+        ("next-text", MODEL, 0.7, 256),
+    ):
         endpoint.calls.clear()
-        empty_repo.inline(*SUITE, "1", KIND, kind, *MODEL, *official, GATE, "valid >= 0")
+        empty_repo.inline(*SUITE, "1", KIND, kind, *model, *official, GATE, "valid >= 0")
         (call,) = endpoint.calls
         assert (call.body["temperature"], call.body["max_tokens"]) == (temperature, most)
         assert "tools" not in call.body

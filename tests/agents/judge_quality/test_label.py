@@ -1,27 +1,36 @@
-"""Dialogues of a run drawn for people to label, labelled and read back; and Table 5 from such labels."""
+"""Dialogues of a run drawn for people to label, as lines or as a page, labelled and read back; Table 5 of labels."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.judge_quality import read_labels
+from pytest_personalens.judge_quality.label_page import draw_dialogues
 from pytest_personalens.results.values.results import Results, read_results, write_json
-from tests.support.processes.commands import agreement, label
+from tests.support.browser import axe_source
+from tests.support.processes.commands import agreement, label, refusal
 from tests.support.repository import Repository
 from tests.support.results.rich_results import rich_results
 from tests.support.scripted_agents import REMEMBERS
 
+if TYPE_CHECKING:
+    from tests.support.browser import Page
+
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
+TAKE = "take(arguments[0]); return document.getElementById('message').textContent"
+PAGE = ["results.json", "--count", "6", "--out", "label.html"]
 
 
 @pytest.fixture
 def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder, now the current one, with the results of two runs."""
     monkeypatch.chdir(tmp_path)
     write_json(rich_results(150, controls=("none",)), tmp_path / "results.json")
     write_json(rich_results(60, seed="another"), tmp_path / "others.json")
@@ -56,22 +65,90 @@ def test_each_stratum_has_its_share(stored: Path, capsys: pytest.CaptureFixture[
         assert abs(drawn[stratum] - 50 * size / sum(every.values())) < 1, stratum
 
 
-def test_the_draw_is_the_same_each_time_and_another_by_another_seed(stored: Path) -> None:
+def test_the_draw_is_the_same_each_time_and_says_nothing_of_the_judge_or_the_run(stored: Path) -> None:
+    args = ["results.json", "others.json", "--count", "30", "--annotators", "ann"]
     for name, more in (("a", ()), ("b", ()), ("c", ("--seed", "x"))):
-        assert label(["results.json", "--count", "20", "--out", f"{name}.jsonl", *more]) == 0
+        assert label([*args, "--out", f"{name}.jsonl", *more]) == 0
     a, b, c = ((stored / f"{name}.jsonl").read_text(encoding="utf-8") for name in "abc")
     assert a == b != c
-
-
-def test_the_file_says_nothing_of_the_judge_or_the_run(stored: Path) -> None:
-    args = ["results.json", "others.json", "--count", "30", "--out", "labels.jsonl", "--annotators", "ann"]
-    assert label(args) == 0
-    for entry in lines(stored / "labels.jsonl"):
+    entries = lines(stored / "a.jsonl")
+    ids, others = ({entry["id"] for entry in lines(stored / f"{name}.jsonl")} for name in "ac")
+    assert len(ids) == len(others) == 30
+    assert ids != others, "another seed draws others, not only another order"
+    for entry in entries:
         assert sorted(entry) == ["dialogue", "end", "id", "labels", "scenario"]
         assert set(entry["labels"]["ann"].values()) == {None, ""}
-        assert "results" not in entry["id"]
-        assert "others" not in entry["id"]
-    assert len({entry["id"] for entry in lines(stored / "labels.jsonl")}) == 30
+        assert not any(name in entry["id"] for name in ("results", "others"))
+
+
+def test_the_page_says_nothing_of_the_judge_and_is_made_again_alike(stored: Path) -> None:
+    pages = []
+    for _ in range(2):
+        assert label(PAGE) == 0
+        pages.append((stored / "label.html").read_text(encoding="utf-8"))
+    assert pages[0] == pages[1]
+    items = json.loads((stored / "results.json").read_text(encoding="utf-8"))["items"]
+    said = [v["justification"] for item in items for v in item["evaluation"]["verdicts"]]
+    assert said
+    assert not any(one in pages[0] for one in said)
+    data = pages[0].partition('id="data">')[2].partition("</script>")[0]
+    assert not any(f'"{word}"' in data for word in ("verdicts", "nodeid", "justification", "score"))
+
+
+@pytest.mark.slow
+def test_a_person_labels_by_keys_goes_on_later_and_saves_what_the_commands_read(
+    stored: Path, page: Page, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert label(PAGE) == 0
+    made = stored / "label.html"
+    page.open(made)
+    assert page.text("#told") == "0 of 6 done"
+    assert not page.faults(axe_source())
+    page.js(
+        "document.getElementById('name').value = 'ann'; document.getElementById('name').dispatchEvent(new Event('change'))"
+    )
+    page.keys("y", "3", "w", *"window", "\ue007", "\ue014", "n", "1", "2", "\ue014", "y")
+    assert page.text("#told") == "2 of 6 done"
+    page.open(made)  # as after the browser was closed
+    assert page.text("#told") == "2 of 6 done"
+    page.keys("u")
+    assert page.text("#place") == "3 of 6"
+    saved = str(page.js("return lines()"))
+    (stored / "labels.jsonl").write_text(saved, encoding="utf-8")
+    one, two, three = read_labels(stored / "labels.jsonl")
+    assert [one.labels["ann"], two.labels["ann"], three.labels["ann"]] == [
+        {TC: 1, P: 3},
+        {TC: 0, P: 2},
+        {TC: 1},
+    ]
+    assert one.reasons == {"ann": "window"}
+    assert agreement(["labels.jsonl", "--dimensions", "tc,p"]) == 0
+    assert "3 dialogues" in capsys.readouterr().out
+    # Another person opens the page: what ann said is not shown, and is saved beside the own labels.
+    page.js("localStorage.clear()")
+    page.open(made)
+    page.js("kept.name = 'bo'")
+    assert str(page.js(TAKE, saved)).startswith("Taken: 0 dialogues with labels of bo;")
+    assert page.text("#told") == "0 of 6 done"
+    page.keys("n")
+    (stored / "both.jsonl").write_text(str(page.js("return lines()")), encoding="utf-8")
+    assert read_labels(stored / "both.jsonl")[0].labels == {"ann": {TC: 1, P: 3}, "bo": {TC: 0}}
+    other = json.dumps({**json.loads(saved.splitlines()[0]), "dialogue": [{"role": "user", "content": "x"}]})
+    assert page.js(TAKE, other) == "These labels are of other dialogues. Nothing was taken."
+    assert str(page.js(TAKE, "{")).startswith("This is no file of labels")
+    assert page.requests() == {made.as_uri()}
+    assert page.console() == []
+
+
+def test_a_page_of_a_file_of_labels_leaves_its_labels_out_wherever_it_is_made(
+    stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert label(["results.json", "--count", "3", "--out", "labels.jsonl", "--annotators", "zoe"]) == 0
+    (stored / "below").mkdir()
+    monkeypatch.chdir(stored / "below")
+    assert label(["../labels.jsonl", "--out", "../again.html"]) == 0
+    assert "zoe" not in (stored / "again.html").read_text(encoding="utf-8")
+    assert label(["../results.json", "--count", "2", "--out", "../again.html"]) == 0
 
 
 def test_labels_that_are_the_judges_own_agree_with_it(
@@ -149,25 +226,28 @@ class Counting:
 """
 
 
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        (["results.json", "--count", "10000", "--out", "x.jsonl"], "--count 10000: there are only 146 scored dialogues; give at most that"),
-        (["results.json", "--out", "results.json"], "--out: expected a path that ends in .html or .jsonl, not results.json"),
-        (["results.json", "--out", "x.jsonl", "--annotators", ","], "--annotators: expected names separated by commas"),
-        (["none.json", "--out", "x.jsonl"], "there is no scored dialogue whose scenario these files hold"),
-        (["nowhere.json", "--out", "x.jsonl"], "nowhere.json: cannot be read"),
-    ],
-)  # fmt: skip
 def test_what_cannot_be_drawn_is_refused_in_one_line(
-    stored: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str
+    stored: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_json(rich_results(3, profiles=False), stored / "none.json")
-    assert label(args) == 4
-    told = capsys.readouterr()
-    assert told.err.startswith(f"error: {said}")
-    assert told.err.count("\n") == 1
-    assert not (stored / "x.jsonl").exists()
+    assert label(["results.json", "--count", "3", "--out", "labels.jsonl"]) == 0
+    page = ("--out", "x.html")
+    for words, told in (
+        (("results.json", "--count", "10000", *page), "--count 10000: there are only 146 scored dialogues; give at most that"),
+        (("labels.jsonl", "--count", "4", *page), "--count 4: labels.jsonl has only 3 dialogues"),
+        (("labels.jsonl", "results.json", *page), "give one file of labels, or results"),
+        (("results.json", "--out", "results.json"), "--out: expected a path that ends in .html or .jsonl, not results.json"),
+        (("results.json", "--out", "labels.jsonl"), "--out: labels.jsonl is there, and may hold what somebody wrote; give another path, or remove it"),
+        (("results.json", *page, "--annotators", ","), "--annotators: expected names separated by commas"),
+        (("results.json", *page, "--dimensions", "facts"), "--dimensions facts: people label tc, p"),
+        (("none.json", *page), "there is no scored dialogue whose scenario these files hold"),
+        (("missing.json", *page), "missing.json: cannot be read"),
+    ):  # fmt: skip
+        assert told in refusal(capsys, "label", *words), words
+    assert not (stored / "x.html").exists()
+    of_memory = rich_results(3).model_copy(update={"suite": "memory"})
+    with pytest.raises(SpecError, match="results of the suite memory: people label those of personalens"):
+        draw_dialogues([of_memory], 1, seed="s")
 
 
 def test_a_type_of_one_domain_is_named_with_its_domain(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What explains a gate that failed: its reasons and its worst cases."""
+"""What explains a gate that failed: reasons and worst cases, for which reports.content has the sentences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.options.gate import measure_of, parse_gate_name
-from pytest_personalens.results.reasons.reasons import (
+from pytest_personalens.results.reasons import (
     commonest_sentences,
     costs_of,
     counted_codes,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.judging.measure import Measure, Score
     from pytest_personalens.core.judging.verdict import Reason, Verdict
-    from pytest_personalens.results.reasons.reasons import CountedCode, ReasonCount
+    from pytest_personalens.results.reasons import CountedCode, ReasonCount
     from pytest_personalens.results.values.figures import Gate
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.reports.tables.runs import paper_rows
+from pytest_personalens.reports.paper_tables import paper_rows
 from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.summarize import summarize
 from pytest_personalens.results.values.results import read_results, write_json

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
     from pytest_personalens.core.judging.verdict import Judge
-    from pytest_personalens.judge_quality.agreement.labels import Labelled
+    from pytest_personalens.judge_quality.labels import Labelled
 
 
 #: The resamples of a bootstrap. Its interval holds the middle 95 % of them.

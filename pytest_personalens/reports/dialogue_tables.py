@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.datasets.quality import measures
 from pytest_personalens.reports.content.markup import Table, figure
-from pytest_personalens.reports.tables.runs import (
+from pytest_personalens.reports.paper_tables import (
     PAPER,
     SHORT,
     mean_of,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.scenario import Kind
-    from pytest_personalens.reports.tables.runs import StoredRun
+    from pytest_personalens.reports.paper_tables import StoredRun
     from pytest_personalens.results.means import Estimate
     from pytest_personalens.results.values.item import Item
 

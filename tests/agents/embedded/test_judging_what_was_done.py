@@ -18,7 +18,7 @@ from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.verdict import Reason, Verdict
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.judge_quality.agreement.labels import Labelled, read_labels
+from pytest_personalens.judge_quality.labels import Labelled, read_labels
 from pytest_personalens.models import Request
 from pytest_personalens.models.meter import Meter
 from tests.support.datasets.dinner import DINNER, dialogue
@@ -39,12 +39,10 @@ def reading(one: Labelled, dimension: Dimension, dialogue: Dialogue | None = Non
     return EmbeddedJudge().verdict(one.scenario, dialogue or one.dialogue, dimension)
 
 
-def with_calls(one: Labelled, *steps: Message) -> Dialogue:
-    """The dialogue with other steps before the assistant's first reply."""
+def with_reply(one: Labelled, **changes: Any) -> Dialogue:
+    """The dialogue with another first reply: its content, or the `steps` before it."""
     first, reply, *others = one.dialogue.messages
-    return one.dialogue.model_copy(
-        update={"messages": (first, reply.model_copy(update={"steps": steps}), *others)}
-    )
+    return one.dialogue.model_copy(update={"messages": (first, reply.model_copy(update=changes), *others)})
 
 
 def made(name: str, arguments: Any, result: str | None = '{"ok": true}') -> tuple[Message, ...]:
@@ -99,7 +97,7 @@ TABLE = {"restaurant": "Bangkok Garden", "people": 3, "day": "Friday", "time": "
 )
 def test_a_deed_is_what_a_call_did(steps: tuple[Message, ...], done: int, why: str) -> None:
     one = labelled()["restaurants-1-pieter-a"]
-    dialogue = with_calls(one, *steps)
+    dialogue = with_reply(one, steps=steps)
     verdict = reading(one, TC, dialogue)
     assert (verdict.score, why in verdict.justification) == (done, True), verdict.justification
     claims = reading(one, UNBACKED, dialogue)
@@ -107,19 +105,12 @@ def test_a_deed_is_what_a_call_did(steps: tuple[Message, ...], done: int, why: s
     assert {e.turn for e in claims.evidence} == ({1} if claims.score else set())
 
 
-def test_the_evidence_shows_the_call() -> None:
-    verdict = reading(labelled()["restaurants-1-pieter-a"], TC)
-    assert verdict.evidence[0].quote.startswith("book_table(restaurant='Bangkok Garden', people=3")
-    assert verdict.evidence[0].note == "done by a tool call"
-
-
-def test_what_is_to_be_told_must_be_said() -> None:
+def test_the_evidence_shows_the_call_and_what_is_to_be_told_must_be_said() -> None:
     one = labelled()["restaurants-1-pieter-a"]
-    first, reply, *others = one.dialogue.messages
-    silent = one.dialogue.model_copy(
-        update={"messages": (first, reply.model_copy(update={"content": "All set!"}), *others)}
-    )
-    verdict = reading(one, TC, silent)
+    (first, *_) = reading(one, TC).evidence
+    assert first.quote.startswith("book_table(restaurant='Bangkok Garden', people=3")
+    assert first.note == "done by a tool call"
+    verdict = reading(one, TC, with_reply(one, content="All set!"))
     assert verdict.score == 0
     assert {r.code for r in verdict.reasons if r.part.startswith("a table")} == {"done"}
 
@@ -155,12 +146,9 @@ def test_who_is_only_to_be_told_something_is_not_told_it_by_these(reply: str) ->
 
 def test_a_preference_in_the_arguments_of_a_call_is_applied() -> None:
     one = labelled()["restaurants-1-pieter-a"]
-    first, _, *others = one.dialogue.messages
-    silent = Message(role="assistant", content="I've reserved a table for three on Friday at 19:30.")
 
     def codes(*steps: Message) -> set[tuple[str, str]]:
-        reply = silent.model_copy(update={"steps": steps})
-        dialogue = one.dialogue.model_copy(update={"messages": (first, reply, *others)})
+        dialogue = with_reply(one, steps=steps, content="I've reserved a table for three on Friday at 19:30.")
         return {(r.type, r.code) for r in reading(one, Dimension.PERSONALIZATION, dialogue).reasons}
 
     preference = "Cuisine Preference"
@@ -182,7 +170,7 @@ def test_a_preference_in_the_arguments_of_a_call_is_applied() -> None:
 def test_odd_calls_are_read(steps: tuple[Message, ...]) -> None:
     one = labelled()["restaurants-1-pieter-a"]
     for dimension in (TC, UNBACKED, Dimension.PERSONALIZATION):
-        reading(one, dimension, with_calls(one, *steps))
+        reading(one, dimension, with_reply(one, steps=steps))
 
 
 TOLD = "It is at Pachamama, a Peruvian kitchen, at 19:30."

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from pytest_personalens.reports.tables.assistants import agreement_table
+from pytest_personalens.reports.paper_tables import agreement_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_personalens.judge_quality.agreement.kappa import Agreement, Reading
+    from pytest_personalens.judge_quality.agreement import Agreement, Reading
     from pytest_personalens.reports.content.markup import Table
 
 

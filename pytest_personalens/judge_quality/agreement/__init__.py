@@ -1,1 +1,0 @@
-"""The agreement of a judge with labelled dialogues."""

@@ -1,1 +1,0 @@
-"""Why scores fell: reasons added up, and the worst dialogues."""
