@@ -32,6 +32,13 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """Pytest looks for garbage five times at its end: once is enough, of what the tests left."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The user's cache of all tests: otherwise each would read all data files as TOML again."""

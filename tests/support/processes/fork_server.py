@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import io
 import json
 import os
 import random
@@ -19,7 +20,7 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import IO, Any, Final, Literal, NamedTuple, NoReturn
 
@@ -117,6 +118,7 @@ def _import_all() -> None:
     import pydantic  # noqa: F401
     import pytest
     import syrupy  # noqa: F401
+    import xdist.dsession
     import xdist.plugin
     import xdist.remote
 
@@ -125,7 +127,17 @@ def _import_all() -> None:
     # pytest warns of plugins whose asserts it cannot rewrite any more.
     for name in ("pytest_personalens", "syrupy", "xdist"):
         sys.modules[name].__doc__ = f"{sys.modules[name].__doc__} PYTEST_DONT_REWRITE"
-    assert pytest and xdist.plugin and execnet.gateway_io
+    assert pytest and xdist.plugin and xdist.dsession and execnet.gateway_io
+    _run_without_tests()
+
+
+def _run_without_tests() -> None:
+    """Let pytest find and import its plugins, and read what is installed: a quarter of a short run."""
+    import pytest
+
+    gc.freeze()  # pytest looks for garbage five times at its end
+    with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()):
+        assert pytest.main([folder, "--rootdir", folder, "-c", os.devnull]) == 5
 
 
 def _serve(address: str) -> Request:
