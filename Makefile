@@ -43,9 +43,9 @@ predictions: $(VENV)/text ## 120 predictions of each kind in three settings, by 
 report: $(VENV)/demo ## the HTML report of the main job, as example_project/report.html
 	cd example_project && ../$(BIN)/python -m pytest --personalens-sample 30 -n 2 --personalens-report report.html
 
-# Four workers for two cores: tests often wait for a process or a server of their own.
+# Six workers for two cores: tests often wait for a process or a server of their own.
 test: $(VENV)/dev ## run the tests, without those that take a second or more of a core
-	$(BIN)/python -m pytest -n 4 -m "not slow and not real_model"
+	$(BIN)/python -m pytest -n 6 -m "not slow and not real_model"
 
 test-slow: $(VENV)/dev ## run the tests that take a second or more of a core
 	$(BIN)/python -m pytest -n 2 -m "slow and not real_model"
