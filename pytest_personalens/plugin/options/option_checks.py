@@ -183,8 +183,8 @@ def check_half(config: pytest.Config, values: dict[str, Any]) -> None:
         values |= dict.fromkeys(("calibration", "baseline"))
 
 
-#: The options of who speaks, and if somebody judges.
-_OF_PLAY: Final = ("assistant", "user_model", "generate_only")
+#: The options of who speaks, how often, and if somebody judges.
+_OF_PLAY: Final = ("assistant", "user_model", "generate_only", "trials")
 
 
 def check_settings(settings: Settings) -> None:
