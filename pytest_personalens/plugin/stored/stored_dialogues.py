@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -64,6 +64,8 @@ def read_dialogues(paths: Sequence[str], base: Path) -> list[Entry]:
     field, and what to do.
     """
     files = [file for path in paths for file in _files_of(path, base)]
+    if twice := [file for file, number in Counter(file.resolve() for file in files).items() if number > 1]:
+        raise DataError(twice[0], "is named twice, and its dialogues would count twice; name it once")
     by_assistant = {file.parent.name: file.parent for file in files if file.name.endswith(_OFFICIAL)}
     if len(by_assistant) > 1:
         names, one = ", ".join(sorted(by_assistant)), min(by_assistant.values())

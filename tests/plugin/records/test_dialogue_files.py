@@ -124,6 +124,7 @@ def test_no_such_path(empty_repo: Repository) -> None:
         (["--personalens-assistant=a:b"], "--personalens-dialogues: not allowed with --personalens-assistant: nobody speaks in such a run"),
         (["--personalens-user-model=x"], "--personalens-dialogues: not allowed with --personalens-user-model: nobody speaks in such a run"),
         (["--personalens-trials=2"], "--personalens-dialogues: not allowed with --personalens-trials: nobody speaks in such a run"),
+        (["--personalens-dialogues=*.jsonl"], "chats.jsonl: is named twice, and its dialogues would count twice; name it once"),
         (["--personalens-report=chats.jsonl.json", "--personalens-dialogues=chats.jsonl.json"], "--personalens-report: *is what --personalens-dialogues=chats.jsonl.json reads*"),
         (["--personalens-suite=personaconv"], "--personalens-dialogues: means nothing in the suite personaconv; leave it out"),
     ],
