@@ -347,7 +347,7 @@ def sentence(difference: Difference, item: str = "scenario", comparison: Compari
     if d.before == d.dimension.worst:
         return f"{text}: it could not {'fall' if d.dimension.better == 'high' else 'rise'} further"
     if not d.decidable:
-        return f"{text}: {few} for a gate, which not even a fall of all their scores would fail"
+        return f"{text}: {few}: not even a fall of all their scores would be significant"
     none = f"{text}: {_NOT_DROPPED}{beyond}"
     if comparison is not None and d.p <= comparison.level:
         # The first test of Holm's procedure has only its part of the level.

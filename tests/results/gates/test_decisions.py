@@ -79,7 +79,7 @@ GAP = [
 ]
 CONTROL = {"control": ("none",)}
 IN_BOTH = "no scenario was scored both with and without its context"
-FEW = "these scenarios are too few for a gate, which not even a fall of all their scores would fail"
+FEW = "these scenarios are too few: not even a fall of all their scores would be significant"
 BOTH = " at the level 0.05 for both gates together"
 
 CASES = {
@@ -376,7 +376,7 @@ CASES = {
         "",
         {
             "regression: p": "FAILED, P 4.00 -> 1.00 (-3.00, too few for an interval, one-sided p = 0.250) over 80"
-            " scenarios of 2 users: these users are too few *"
+            " scenarios of 2 users: these users are too few: *"
         },
         then=items(80, users=2),
     ),
