@@ -43,15 +43,7 @@ class _LikeJudge:
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
-        for name in (
-            "identity",
-            "paid",
-            "parallel",
-            "answer",
-            "deterministic",
-            "dimensions",
-            "reads_criteria",
-        ):
+        for name in _TRAITS:
             if (trait := getattr(judge, name, None)) is not None:
                 setattr(self, name, trait)
 

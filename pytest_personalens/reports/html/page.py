@@ -210,8 +210,7 @@ def _reason_charts(results: Results) -> list[dict[str, Any]]:
     for measure in sorted((m for m in results.of_suite.measures if m in COSTS), key=lambda m: m != first):
         if counts := sorted(reason_counts(results.own, measure), key=lambda r: -r.dialogues):
             known = counts[0].known == counts[0].scored
-            since_when = since if known else ""
-            charts.append({"dimension": measure, "reasons": counts, "since": since_when})
+            charts.append({"dimension": measure, "reasons": counts, "since": since if known else ""})
     return charts
 
 
