@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from pytest_personalens.models.base import Answer as Answer
     from pytest_personalens.models.base import Model as Model
     from pytest_personalens.models.base import Request as Request
+    from pytest_personalens.models.fake import FakeModel as FakeModel
     from pytest_personalens.plugin.fixtures.personalens_object import Personalens as Personalens
     from pytest_personalens.plugin.stored.record_snapshots import RecordExtension as RecordExtension
     from pytest_personalens.reports.html.page import write_html as write_html
@@ -71,6 +72,7 @@ _PUBLIC: Final = {
     "core.judging.verdict": ("Dimension", "Evidence", "Judge", "Reason", "Verdict"),
     "datasets.base": ("Dataset",),
     "models.base": ("Answer", "Model", "Request"),
+    "models.fake": ("FakeModel",),
     "plugin.fixtures.personalens_object": ("Personalens",),
     "plugin.stored.record_snapshots": ("RecordExtension",),
     "reports.html.page": ("write_html",),

@@ -19,6 +19,7 @@ from pytest_personalens.core.judging.usage import Usage, price_of, read_prices
 from pytest_personalens.core.safe_text import harmless, one_line
 from pytest_personalens.datasets import open_dataset
 from pytest_personalens.models.base import Request
+from pytest_personalens.models.fake import FakeModel
 from pytest_personalens.models.meter import Meter
 from pytest_personalens.results.stats.paired import smallest_drop
 
@@ -152,20 +153,6 @@ _TALK: Final = (
 )
 
 
-class _Listener:
-    """A model that records its requests and answers nothing."""
-
-    paid = False
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.requests: list[Request] = []
-
-    def complete(self, request: Request) -> Answer:
-        self.requests.append(request)
-        raise PersonalensError("taken down")
-
-
 def show_prompts(options: argparse.Namespace) -> None:
     """Print what a model is sent when it plays the user, the assistant or the judge of a scenario."""
     settings = PromptSettings(options.protocol, options.prompts, options.official_bugs, options.user_agent)
@@ -204,7 +191,7 @@ def _requests(
     role: str, agents: ModelAgents, scenario: Scenario, options: argparse.Namespace
 ) -> Iterator[tuple[str, Request]]:
     """Yield each request to a role with its title, in the order of a dialogue."""
-    model, meter = _Listener(options.model), Meter()
+    model, meter = FakeModel(PersonalensError("taken down"), name=options.model), Meter()
 
     def sent(ask: Callable[[], object]) -> Request:
         try:

@@ -112,9 +112,10 @@ class Repository:
         found: dict[str, Any] = json.loads((self.path / name).read_text(encoding="utf-8"))
         return found
 
-    def inline(self, *args: str) -> pytest.RunResult:
+    def inline(self, *args: str, plugins: Sequence[object] = ()) -> pytest.RunResult:
         """pytest in this process: faster, for runs without workers."""
-        return self._told(self.pytester.runpytest_inprocess(*_WITHOUT, "-p", "no:xdist", *args))
+        found = self.pytester.runpytest_inprocess(*_WITHOUT, "-p", "no:xdist", *args, plugins=plugins)
+        return self._told(found)
 
     def settings(self, *args: str) -> Settings:
         """The settings that pytest reads here, without a run; raise `pytest.UsageError` for bad ones."""

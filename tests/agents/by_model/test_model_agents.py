@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_personalens import FakeModel
 from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
 from pytest_personalens.agents.by_model.model_judge import ModelJudge, VotingJudge, answer_schema
 from pytest_personalens.agents.by_model.model_user import ModelUserAgent, out_of_role
@@ -26,7 +27,7 @@ from pytest_personalens.core.judging.verdict import READINGS, Dimension, Reason,
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.models import Answer, Request
 from pytest_personalens.models.meter import Meter
-from tests.support.scripted_agents import TALK, FakeModel, judge
+from tests.support.scripted_agents import TALK, judge
 
 P, TC = Dimension.PERSONALIZATION, Dimension.TASK_COMPLETION
 
@@ -56,7 +57,9 @@ def bot(
 
 
 def test_the_user_agent_sees_the_profile_and_never_the_goal(scenario: Scenario) -> None:
-    model = FakeModel("Hello.", "Thanks! TERMINATE", "TERMINATE")
+    model = FakeModel(
+        Answer(text="Hello.", input_tokens=10, output_tokens=2), "Thanks! TERMINATE", "TERMINATE"
+    )
     meter = Meter()
     agent = user(model, meter)
     assert agent.turn(scenario, ()) == UserTurn("Hello.")
@@ -71,7 +74,7 @@ def test_the_user_agent_sees_the_profile_and_never_the_goal(scenario: Scenario) 
         assert scenario.task.goal not in seen
         assert "ada" not in seen.replace("Ada", "")
         assert request.temperature == 0.5
-    assert meter.usage == {"user agent": Usage(calls=3, input_tokens=30, output_tokens=6)}
+    assert meter.usage == {"user agent": Usage(calls=3, input_tokens=10, output_tokens=2)}
 
 
 @pytest.mark.parametrize(
@@ -99,7 +102,7 @@ def test_a_user_says_its_message_and_nothing_around_it(
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        (Answer(text="Could you bo", end="length", limit=800), "fake:1: the answer was cut off at 800 tokens; raise max_tokens"),
+        (Answer(text="Could you bo", end="length", limit=800), "fake: the answer was cut off at 800 tokens; raise max_tokens"),
         (Answer(text="<think>I prefer"), "thoughts and nothing else"),
         (Answer(text="I can't play people.", end="refusal"), 'refuses to answer: "I can\'t play people."'),
     ],
@@ -278,11 +281,11 @@ def test_faults_of_the_model_are_faults_of_its_role(scenario: Scenario) -> None:
     def failing() -> FakeModel:
         return FakeModel(PersonalensError("quota"))
 
-    with pytest.raises(UserAgentFault, match="fake:1: quota"):
+    with pytest.raises(UserAgentFault, match="fake: quota"):
         user(failing()).turn(scenario, ())
-    with pytest.raises(JudgeFault, match="fake:1: quota"):
+    with pytest.raises(JudgeFault, match="fake: quota"):
         judge(failing()).verdict(scenario, TALK, P)
-    with pytest.raises(AssistantFault, match="fake:1: quota"):
+    with pytest.raises(AssistantFault, match="fake: quota"):
         bot(failing(), scenario.context(""))([{"role": "user", "content": "A"}])
 
 
@@ -393,7 +396,7 @@ def test_a_user_who_steps_out_of_the_role_is_found_out(
 def test_reciting_the_summary_is_handing_out_the_profile(scenario: Scenario) -> None:
     summary = next(iter(scenario.summaries.values()))
     assert out_of_role(UserTurn(f"I want this. {summary}"), scenario, ()) == "handed out its profile"
-    with pytest.raises(UserAgentFault, match="fake:1 handed out its profile"):
+    with pytest.raises(UserAgentFault, match="fake handed out its profile"):
         user(FakeModel(summary)).turn(scenario, ())
 
 
@@ -440,8 +443,7 @@ def test_model_and_prompts_are_part_of_the_identity(tmp_path: Path, scenario: Sc
     (tmp_path / "judge_personalization.txt").write_text("Fit. $$5 says it is 1 to 4.", encoding="utf-8")
     _, (request,) = read(scenario, P, prompts=Prompts(tmp_path))
     assert "Fit. $5 says" in request.system
-    other = FakeModel("")
-    other.name = "fake:2"
+    other = FakeModel("", name="another")
     judges = (judge(FakeModel("")), ModelJudge(FakeModel(""), Meter(), Prompts(tmp_path)), judge(other))
     assert len({one.identity for one in judges}) == 3
     assert "prompt" in judges[0].identity

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import pytest
 
+from pytest_personalens import FakeModel
 from pytest_personalens.agents.by_model.official.agents import (
     OfficialAssistant,
     OfficialJudge,
@@ -25,7 +26,7 @@ from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, convers
 from pytest_personalens.core.judging.verdict import READINGS, Dimension
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import open_dataset
-from pytest_personalens.models import Answer, Request
+from pytest_personalens.models import Request
 from pytest_personalens.models.meter import Meter
 from tests.agents.by_model.test_official_prompts import ANSWERS
 from tests.support.datasets.official_tree import write_data
@@ -63,19 +64,6 @@ def scenarios(data: Path, kind: str) -> list[Scenario]:
     return [dataset.load(ref) for ref in dataset.refs("user7") if ref.kind == kind]
 
 
-class Scripted:
-    """Answers from a list over and over, as the checkout's model does, and keeps the requests of every role."""
-
-    paid = True
-
-    def __init__(self, name: str, said: tuple[str, ...], requests: list[Request]) -> None:
-        self.name, self.said, self.requests = f"bedrock:{name}", said, requests
-
-    def complete(self, request: Request) -> Answer:
-        self.requests.append(request)
-        return Answer(text=self.said[(len(self.requests) - 1) % len(self.said)])
-
-
 def sent(body: dict[str, Any]) -> tuple[Any, ...]:
     """System text, prompt, temperature and limit of a body, of whichever family."""
     if "messages" in body:
@@ -109,13 +97,18 @@ def test_dialogues_send_the_same_bytes(
         for body in official_requests(checkout, data, module, "-m", model, *FLAGS[context], said=SAID)
     ]
     requests: list[Request] = []
+
+    def answer(request: Request) -> str:
+        requests.append(request)  # of every role; answered from one list over and over, as there
+        return SAID[(len(requests) - 1) % len(SAID)]
+
     prompts, meter = OfficialPrompts(read_checkout(checkout)), Meter()
+    names = ("bedrock:claude-3-sonnet-v1", f"bedrock:{model}")
+    plays, answers = (FakeModel(answer, name=name) for name in names)
     for scenario in scenarios(data, kind):
-        user = OfficialUserAgent(Scripted("claude-3-sonnet-v1", SAID, requests), meter, prompts)
-        assistant = OfficialAssistant(
-            Scripted(model, SAID, requests), meter, prompts, setting="base", context=scenario.context(context)
-        )
-        converse(scenario, assistant, user)
+        knows = scenario.context(context)
+        assistant = OfficialAssistant(answers, meter, prompts, setting="base", context=knows)
+        converse(scenario, assistant, OfficialUserAgent(plays, meter, prompts))
     ours = [(r.system, r.prompt, r.temperature, r.max_tokens) for r in requests]
     if model.startswith("mixtral"):  # the official code puts the system text before the prompt
         ours = [(s, p, t, n) if n_ % 2 == 0 else ("", s + p, t, n) for n_, (s, p, t, n) in enumerate(ours)]
@@ -143,13 +136,11 @@ def test_readings_send_the_same_bytes(checkout: Path, data: Path, dimension: Dim
         sent(body)
         for body in official_requests(checkout, data, "src.evaluate_dialogue", *arguments, said=(READ,))
     ]
-    requests: list[Request] = []
-    judge = OfficialJudge(
-        Scripted("judge", (READ,), requests), Meter(), OfficialPrompts(read_checkout(checkout))
-    )
+    model = FakeModel(READ, name="bedrock:judge")
+    judge = OfficialJudge(model, Meter(), OfficialPrompts(read_checkout(checkout)))
     for scenario in scenarios(data, kind):
         judge.verdict(scenario, Dialogue(messages=tuple(Message(**m) for m in talk)), dimension)
-    assert [(r.system, r.prompt, r.temperature, r.max_tokens) for r in requests] == theirs
+    assert [(r.system, r.prompt, r.temperature, r.max_tokens) for r in model.requests] == theirs
 
 
 #: Prints what the official code makes of the answers in the working directory.

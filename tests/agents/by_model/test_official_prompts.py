@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pytest_personalens import FakeModel
 from pytest_personalens.agents.by_model.official.agents import (
     BUGS,
     OfficialAssistant,
@@ -28,7 +29,6 @@ from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import open_dataset
 from pytest_personalens.models.meter import Meter
 from tests.support.datasets.official_tree import write_code, write_data
-from tests.support.scripted_agents import FakeModel
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
 SITUATION = "- Location: situ-location\n- Device: situ-device\n- Time of Day: situ-time\n- Day of the Week: situ-day\n- Environment: situ-room"
@@ -155,8 +155,7 @@ def test_every_published_scenario_is_filled_as_the_official_code_fills_it(
 def test_the_assistant_has_the_prompts_of_its_family(
     checkout: Path, scenarios: dict[str, Scenario], model: str, family: str
 ) -> None:
-    fake = FakeModel("Done.")
-    fake.name = model
+    fake = FakeModel("Done.", name=model)
     said = [{"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate("ABC")]
     past = "Before:\npast-books on two\nlines.\n\n"
     for letters, head in (
@@ -283,12 +282,12 @@ def test_the_end_signal_as_there_and_mended(
 def test_what_was_sent_is_part_of_every_identity(checkout: Path, scenarios: dict[str, Scenario]) -> None:
     def identities(bugs: str = "reproduce") -> list[str]:
         found, meter, context = prompts(checkout, bugs), Meter(), scenarios["books-1"].context("")
-        assistant = OfficialAssistant(FakeModel(), meter, found, setting="base", context=context)
+        assistant = OfficialAssistant(FakeModel(""), meter, found, setting="base", context=context)
         return [
             one.identity
             for one in (
-                OfficialUserAgent(FakeModel(), meter, found),
-                OfficialJudge(FakeModel(), meter, found),
+                OfficialUserAgent(FakeModel(""), meter, found),
+                OfficialJudge(FakeModel(""), meter, found),
                 assistant,
             )
         ]

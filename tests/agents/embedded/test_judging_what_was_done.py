@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_personalens import FakeModel
 from pytest_personalens.agents.by_model.paper_judge import PaperJudge
 from pytest_personalens.agents.by_model.prompts import MAX_SHOWN, MAX_STATE_SHOWN, Prompts
 from pytest_personalens.agents.embedded.judge.judge import EmbeddedJudge
@@ -24,7 +25,7 @@ from pytest_personalens.models.meter import Meter
 from tests.support.datasets.dinner import DINNER, dialogue
 from tests.support.datasets.embedded import EMBEDDED, any_with
 from tests.support.repository import ROOT
-from tests.support.scripted_agents import TALK, FakeModel, judge
+from tests.support.scripted_agents import TALK, judge
 
 TC, UNBACKED = Dimension.TASK_COMPLETION, Dimension.UNBACKED
 
@@ -375,7 +376,7 @@ def test_without_calls_and_a_state_a_model_is_told_what_it_ever_was(scenario: Sc
     request = asked(TALK, scenario)
     told = request.system + request.prompt
     assert not [word for word in ("tool call", "Claims without a call", "<state>") if word in told]
-    assert judge(FakeModel(ANSWER)).identity == "fake:1 prompt 14f43829"
+    assert judge(FakeModel(ANSWER)).identity == "fake prompt 14f43829"
     assert Dialogue(messages=(Message(role="user", content="x"),)).model_dump().keys() == {"messages", "end"}
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_personalens import FakeModel
 from pytest_personalens.agents import EmbeddedUserAgent
 from pytest_personalens.agents.by_model.model_agents import ModelAgents
 from pytest_personalens.agents.embedded.audit import user_faults
 from pytest_personalens.agents.manners import MannerlyUserAgent
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, converse
 from pytest_personalens.core.options.option_table import MANNERS
-from pytest_personalens.models import Answer, Model, Request
 from pytest_personalens.models.meter import Meter
 from tests.support.datasets.embedded import drawn
 
@@ -81,23 +81,12 @@ def test_a_wrong_value_that_is_never_taken_back_is_a_contradiction() -> None:
         assert [f.code for f in user_faults(FLIGHT, dialogue)] == codes
 
 
-class Listening(Model):
-    name, paid = "listening", False
-
-    def __init__(self) -> None:
-        self.asked: list[Request] = []
-
-    def complete(self, request: Request) -> Answer:
-        self.asked.append(request)
-        return Answer(text="A flight to Denver.")
-
-
 def test_a_model_is_told_a_manner_only_where_there_is_one() -> None:
-    model, agents = Listening(), ModelAgents()
+    model, agents = FakeModel("A flight to Denver."), ModelAgents()
     users = [agents.user_agent(model, Meter(), manner) for manner in ("", *MANNERS)]
     for user in users:
         user.turn(FLIGHT, ())
-    plain, *others = [request.prompt for request in model.asked]
+    plain, *others = [request.prompt for request in model.requests]
     assert all(p.startswith(plain) and "How this person speaks" in p[len(plain) :] for p in others)
     assert len({*others}) == len(MANNERS) and len({user.identity for user in users}) == len(users)
     assert "manner" not in users[0].identity

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from pytest_personalens import FakeModel
 from pytest_personalens.core.errors import BudgetSpent, SpecError
 from pytest_personalens.core.judging.usage import Price, Usage, price_of, read_prices
 from pytest_personalens.models import Answer, Request
 from pytest_personalens.models.meter import Budget, Meter
 from pytest_personalens.models.retry import COOLDOWN, Limiter, Reliable
 from tests.support.repository import Repository
-from tests.support.scripted_agents import FakeModel
 from tests.support.servers.endpoint import Endpoint, Reply
 
 ASK = Request("Be brief.", "Say hello.")
@@ -144,7 +144,7 @@ def test_a_cap_on_calls_holds_across_processes_and_threads(tmp_path: Path) -> No
 def test_a_cap_on_money_counts_what_calls_cost(tmp_path: Path) -> None:
     fake = FakeModel(Answer(text="x", input_tokens=1_000_000))
     budget = Budget(tmp_path / "run", max_usd=2.5)
-    meter = Meter(budget=budget, prices={"fake:1": Price(1.0, 1.0, 1.0, 1.0)})
+    meter = Meter(budget=budget, prices={"fake": Price(1.0, 1.0, 1.0, 1.0)})
     for _ in range(3):
         meter.complete(fake, ASK, "judge tc")
     with pytest.raises(BudgetSpent, match=r"has spent \$3.00, the cap of --personalens-budget is \$2.50"):

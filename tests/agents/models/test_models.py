@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_personalens import FakeModel, Model
 from pytest_personalens.core.errors import ModelBusy, ModelError, SpecError
 from pytest_personalens.models import Request, open_model
 from pytest_personalens.models.retry import Reliable
@@ -288,3 +289,19 @@ def test_a_region_that_does_not_exist_is_found_out_at_once(
     with pytest.raises(ModelError, match="no answer from Bedrock: Could not connect"):
         model.complete(ASK)
     assert len(waits) == 7
+
+
+def test_a_fake_model_says_what_a_test_gives_it_and_refuses_what_is_no_answer() -> None:
+    busy = ModelBusy("in a moment")
+    model = FakeModel("one", busy, lambda request: f"{request.prompt} two", 3, name="fake:x")  # type: ignore[arg-type]
+    assert isinstance(model, Model) and (model.name, model.paid) == ("fake:x", False)
+    assert model.complete(ASK).text == "one"
+    with pytest.raises(ModelBusy, match="in a moment"):
+        model.complete(ASK)
+    assert model.complete(ASK).text == "Say hello. two"
+    for _ in range(2):
+        with pytest.raises(TypeError, match="expected a text, an Answer or an exception, not 3"):
+            model.complete(ASK)
+    assert model.requests == [ASK] * 5
+    with pytest.raises(ValueError, match="give it one answer at least"):
+        FakeModel()

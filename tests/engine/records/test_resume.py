@@ -23,8 +23,9 @@ from tests.support.repository import Repository, forget_calls
 #: Models and an assistant that write down when a call begins and when it is answered, 50 ms later.
 CONFTEST = """
     import hashlib, os, time
+    from functools import partial
     import pytest
-    from pytest_personalens.models import Answer
+    from pytest_personalens import Answer, FakeModel
 
     def call(who, what):
         key = who + hashlib.sha256(what.encode()).hexdigest()[:12]
@@ -38,24 +39,18 @@ CONFTEST = """
         os.write(file, line)
         os.close(file)
 
-    class Model:
-        paid = True
-
-        def __init__(self, name):
-            self.name = name
-
-        def complete(self, request):
-            call(self.name, request.prompt)
-            if request.answer is not None:
-                yes = request.answer["properties"]["score"]["type"] == "boolean"
-                return Answer(input_tokens=9, output_tokens=9, data={"evidence": [{"turn": 0, "quote": "I need"}], "justification": "It fits.", "score": True if yes else 3})
-            return Answer(text="Thanks! TERMINATE" if "<transcript>" in request.prompt else f"I need something done, {hash_of(request)}.", input_tokens=9, output_tokens=9)
+    def answer(name, request):
+        call(name, request.prompt)
+        if request.answer is not None:
+            yes = request.answer["properties"]["score"]["type"] == "boolean"
+            return Answer(data={"evidence": [{"turn": 0, "quote": "I need"}], "justification": "It fits.", "score": True if yes else 3})
+        return "Thanks! TERMINATE" if "<transcript>" in request.prompt else f"I need something done, {hash_of(request)}."
 
     def hash_of(request):
         return hashlib.sha256(request.prompt.encode()).hexdigest()[:8]
 
     def pytest_personalens_model(spec, config):
-        return Model(spec) if spec in ("user", "judge") else None
+        return FakeModel(partial(answer, spec), name=spec, paid=True) if spec in ("user", "judge") else None
 
     @pytest.fixture(scope="session")
     def personalens_assistant():

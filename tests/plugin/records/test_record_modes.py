@@ -22,21 +22,19 @@ NEW = "--personalens-record=new"
 #: A model that plays user and judge, and writes down each call: a cap counts the calls of models.
 MODEL = """
     import os, pytest
-    from pytest_personalens.models import Answer
+    from pytest_personalens import Answer, FakeModel
 
-    class Model:
-        name, paid = "m", True
-        def complete(self, request):
-            fd = os.open(os.environ["CALLS"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-            os.write(fd, b"call\\n")
-            os.close(fd)
-            if request.answer is not None:
-                yes = request.answer["properties"]["score"]["type"] == "boolean"
-                return Answer(input_tokens=9, output_tokens=9, data={"evidence": [{"turn": 0, "quote": "I need"}], "justification": "It fits.", "score": True if yes else 3})
-            return Answer(text="Thanks! TERMINATE" if "<transcript>" in request.prompt else "I need something done.", input_tokens=9, output_tokens=9)
+    def answer(request):
+        fd = os.open(os.environ["CALLS"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.write(fd, b"call\\n")
+        os.close(fd)
+        if request.answer is not None:
+            yes = request.answer["properties"]["score"]["type"] == "boolean"
+            return Answer(data={"evidence": [{"turn": 0, "quote": "I need"}], "justification": "It fits.", "score": True if yes else 3})
+        return "Thanks! TERMINATE" if "<transcript>" in request.prompt else "I need something done."
 
     def pytest_personalens_model(spec, config):
-        return Model() if spec == "m" else None
+        return FakeModel(answer, name=spec, paid=True) if spec == "m" else None
 
     @pytest.fixture
     def personalens_assistant():

@@ -21,17 +21,15 @@ WAYS = {
 #: A model's verdict, cut within an escaped emoji.
 MODEL = """
     import pytest
-    from pytest_personalens import Answer
+    from pytest_personalens import Answer, FakeModel
 
-    class Model:
-        name, paid = "half:x", False
-        def complete(self, request):
-            yes = request.answer["properties"]["score"]["type"] == "boolean"
-            quotes = [{"turn": 0, "quote": "so \\udc00"}]
-            return Answer(data={"evidence": quotes, "justification": "fine \\ud83d", "score": True if yes else 1})
+    def answer(request):
+        yes = request.answer["properties"]["score"]["type"] == "boolean"
+        quotes = [{"turn": 0, "quote": "so \\udc00"}]
+        return Answer(data={"evidence": quotes, "justification": "fine \\ud83d", "score": True if yes else 1})
 
     def pytest_personalens_model(spec, config):
-        return Model() if spec == "half:x" else None
+        return FakeModel(answer, name=spec) if spec == "half:x" else None
 
     @pytest.fixture(scope="session")
     def personalens_assistant():
@@ -40,8 +38,7 @@ MODEL = """
 
 
 def test_a_judge_played_by_a_model(repo: Repository) -> None:
-    public = "from pytest_personalens.models import"
-    repo.write(conftest=MODEL.replace("from pytest_personalens import", public))
+    repo.write(conftest=MODEL)
     result = repo.run(*ARGS, *WAYS["files"], *WAYS["workers"], "--personalens-judge-model=half:x")
     assert result.ret == 0, str(result.stdout) + str(result.stderr)
     assert json.loads((repo.path / "r.json").read_text(encoding="utf-8"))["items"]

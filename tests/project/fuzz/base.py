@@ -19,8 +19,7 @@ from tests.support.repository import ROOT
 CONFTEST: Final = f"""
     import os, sys
     import pytest
-    from pytest_personalens import UserTurn, Verdict
-    from pytest_personalens.models import Answer
+    from pytest_personalens import Answer, FakeModel, UserTurn, Verdict
 
     sys.path.insert(0, {str(ROOT / "example_project")!r})
     GOOD = os.environ["FUZZ"] == "good"
@@ -45,15 +44,13 @@ CONFTEST: Final = f"""
     class PaidJudge(Judge):
         identity, paid = "paid judge", True
 
-    class Model:
-        name, paid = "acme:x", True
-        def complete(self, request):
-            if request.answer is None:
-                return Answer(text="Thanks! TERMINATE" if "<transcript>" in request.prompt else "I want something.", input_tokens=1000, output_tokens=100)
-            kind = request.answer["properties"]["score"]["type"]
-            score = {{"boolean": GOOD, "array": [4 if GOOD else 1]}}.get(kind, 4 if GOOD else 1)
-            quotes = [{{"turn": 1, "quote": "cannot"}}]
-            return Answer(input_tokens=1000, output_tokens=100, data={{"evidence": quotes, "justification": "told", "score": score}})
+    def answer(request):
+        if request.answer is None:
+            return Answer(text="Thanks! TERMINATE" if "<transcript>" in request.prompt else "I want something.", input_tokens=1000, output_tokens=100)
+        kind = request.answer["properties"]["score"]["type"]
+        score = {{"boolean": GOOD, "array": [4 if GOOD else 1]}}.get(kind, 4 if GOOD else 1)
+        quotes = [{{"turn": 1, "quote": "cannot"}}]
+        return Answer(input_tokens=1000, output_tokens=100, data={{"evidence": quotes, "justification": "told", "score": score}})
 
     def pytest_personalens_user_agent(spec):
         return {{"told": User(), "paid": PaidUser()}}.get(spec)
@@ -62,7 +59,7 @@ CONFTEST: Final = f"""
         return {{"told": Judge(), "paid": PaidJudge()}}.get(spec)
 
     def pytest_personalens_model(spec, config):
-        return Model() if spec == "acme:x" else None
+        return FakeModel(answer, name=spec, paid=True) if spec == "acme:x" else None
 
     @pytest.fixture
     def personalens_assistant(personalens_scenario, personalens_context):

@@ -107,16 +107,14 @@ def test_a_run_that_stops_early_reports_what_there_is_and_gates_nothing(
 
 HOOKS = """
     import pytest
-    from pytest_personalens.models import Answer
+    from pytest_personalens import Answer, FakeModel
     from pytest_personalens.datasets import EmbeddedDataset
 
-    class Echo:
-        name, paid = "echo:small", False
-        def complete(self, request):
-            if "Score:" in request.system:
-                text = 'Evidence: turn 1: "fine"\\nJustification: as asked\\nScore: ' + ("true" if "completed" in request.prompt else "3")
-                return Answer(text=text, input_tokens=100, output_tokens=10)
-            return Answer(text="Please book it. TERMINATE" if "<transcript>" in request.prompt else "Please book it.", input_tokens=50, output_tokens=5)
+    def echo(request):
+        if "Score:" in request.system:
+            text = 'Evidence: turn 1: "fine"\\nJustification: as asked\\nScore: ' + ("true" if "completed" in request.prompt else "3")
+            return Answer(text=text, input_tokens=100, output_tokens=10)
+        return Answer(text="Please book it. TERMINATE" if "<transcript>" in request.prompt else "Please book it.", input_tokens=50, output_tokens=5)
 
     class Small(EmbeddedDataset):
         def __init__(self):
@@ -127,7 +125,7 @@ HOOKS = """
             return ("kenji", "nia")
 
     def pytest_personalens_model(spec, config):
-        return Echo() if spec.startswith("echo:") else None
+        return FakeModel(echo, name=spec) if spec.startswith("echo:") else None
 
     def pytest_personalens_dataset(spec, config):
         return Small() if spec == "small" else None
