@@ -278,15 +278,13 @@ def test_evidence_of_turns_that_do_not_exist_is_left_out() -> None:
 
 
 def test_faults_of_the_model_are_faults_of_its_role(scenario: Scenario) -> None:
-    def failing() -> FakeModel:
-        return FakeModel(PersonalensError("quota"))
-
+    failing = FakeModel(PersonalensError("quota"))
     with pytest.raises(UserAgentFault, match="fake: quota"):
-        user(failing()).turn(scenario, ())
+        user(failing).turn(scenario, ())
     with pytest.raises(JudgeFault, match="fake: quota"):
-        judge(failing()).verdict(scenario, TALK, P)
+        judge(failing).verdict(scenario, TALK, P)
     with pytest.raises(AssistantFault, match="fake: quota"):
-        bot(failing(), scenario.context(""))([{"role": "user", "content": "A"}])
+        bot(failing, scenario.context(""))([{"role": "user", "content": "A"}])
 
 
 def test_each_turn_of_the_user_begins_with_all_of_the_one_before(scenario: Scenario) -> None:
