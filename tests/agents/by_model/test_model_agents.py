@@ -1,4 +1,7 @@
-"""Agents played by a model: who sees what, and answers read strictly."""
+"""Agents played by a model: answers read strictly, and what may stand in a prompt.
+
+Who sees what is tested by whole runs: tests/engine/test_protocols_on_the_wire.py.
+"""
 
 from __future__ import annotations
 
@@ -8,45 +11,37 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens import FakeModel
+from pytest_personalens import Answer, Dialogue, Dimension, FakeModel, Reason, Request, Scenario, Verdict
 from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
 from pytest_personalens.agents.by_model.model_judge import ModelJudge, VotingJudge, answer_schema
 from pytest_personalens.agents.by_model.model_user import ModelUserAgent, out_of_role
 from pytest_personalens.agents.by_model.prompts import Prompts
 from pytest_personalens.agents.by_model.verdict_reading import read_lines, read_verdict
-from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, UserTurn
-from pytest_personalens.core.errors import (
-    AssistantFault,
-    DataError,
-    JudgeFault,
-    PersonalensError,
-    UserAgentFault,
-)
+from pytest_personalens.core import errors
+from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.core.judging.verdict import READINGS, Dimension, Reason, Verdict
-from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.models import Answer, Request
+from pytest_personalens.core.judging.verdict import READINGS
 from pytest_personalens.models.meter import Meter
+from tests.support.datasets.dinner import dialogue as talk
 from tests.support.scripted_agents import TALK, judge
 
-P, TC = Dimension.PERSONALIZATION, Dimension.TASK_COMPLETION
+P, TC, TURNS = Dimension.PERSONALIZATION, Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION_TURNS
+LEAK = Dimension.OPENING_LEAK
+#: What an assistant is told when its user speaks first.
+ASKED = [{"role": "user", "content": "A"}]
 
 
-def user(model: FakeModel, meter: Meter | None = None) -> ModelUserAgent:
-    return ModelUserAgent(model, meter or Meter(), Prompts())
+def user(model: FakeModel, prompts: Prompts | None = None, meter: Meter | None = None) -> ModelUserAgent:
+    return ModelUserAgent(model, meter or Meter(), prompts or Prompts())
 
 
 def read(
-    scenario: Scenario,
-    dimension: Dimension,
-    *answers: Any,
-    dialogue: Dialogue = TALK,
-    prompts: Prompts | None = None,
-) -> tuple[Verdict, list[Request]]:
+    scenario: Scenario, dimension: Dimension, *answers: Any, said: Dialogue = TALK, prompts: Prompts | None = None
+) -> tuple[Verdict, list[Request]]:  # fmt: skip
     """The verdict of a model that answers so, or well, and what it was asked."""
     score = "true" if dimension.scale.high == 1 else "3"
     model = FakeModel(*answers or (f"Evidence: turn 0: 'York'\nJustification: fits\nScore: {score}",))
-    verdict = ModelJudge(model, Meter(), prompts or Prompts()).verdict(scenario, dialogue, dimension)
+    verdict = ModelJudge(model, Meter(), prompts or Prompts()).verdict(scenario, said, dimension)
     return verdict, model.requests
 
 
@@ -54,27 +49,6 @@ def bot(
     model: FakeModel, context: Any, setting: Any = "base", prompts: Prompts | None = None
 ) -> ModelAssistant:
     return ModelAssistant(model, Meter(), prompts or Prompts(), setting=setting, context=context)
-
-
-def test_the_user_agent_sees_the_profile_and_never_the_goal(scenario: Scenario) -> None:
-    model = FakeModel(
-        Answer(text="Hello.", input_tokens=10, output_tokens=2), "Thanks! TERMINATE", "TERMINATE"
-    )
-    meter = Meter()
-    agent = user(model, meter)
-    assert agent.turn(scenario, ()) == UserTurn("Hello.")
-    assert agent.turn(scenario, TALK.messages) == UserTurn("Thanks!", done=True)
-    assert agent.turn(scenario, TALK.messages) == UserTurn("", done=True)
-    for request in model.requests:
-        seen = request.system + request.prompt
-        assert "window" in seen
-        assert "bicycle" in seen
-        assert scenario.task.intent in seen
-        assert "Leeds" in seen
-        assert scenario.task.goal not in seen
-        assert "ada" not in seen.replace("Ada", "")
-        assert request.temperature == 0.5
-    assert meter.usage == {"user agent": Usage(calls=3, input_tokens=10, output_tokens=2)}
 
 
 @pytest.mark.parametrize(
@@ -88,6 +62,7 @@ def test_the_user_agent_sees_the_profile_and_never_the_goal(scenario: Scenario) 
         ("Thanks [TERMINATE]", "Thanks", True),
         ("Thanks. TERMINATE.", "Thanks.", True),
         ("Thanks, bye.\nterminate", "Thanks, bye.", True),
+        ("TERMINATE", "", True),
         ("I want to terminate it", "I want to terminate it", False),
         ('User: "Is it booked?"', "Is it booked?", False),
         ('{"message": "Is it booked?"}', "Is it booked?", False),
@@ -99,44 +74,34 @@ def test_a_user_says_its_message_and_nothing_around_it(
     assert user(FakeModel(answer)).turn(scenario, TALK.messages) == UserTurn(said, done=done)
 
 
+def test_a_signal_in_the_opening_is_a_slip(scenario: Scenario) -> None:
+    assert user(FakeModel("Hi TERMINATE")).turn(scenario, ()) == UserTurn("Hi")
+
+
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
         (Answer(text="Could you bo", end="length", limit=800), "fake: the answer was cut off at 800 tokens; raise max_tokens"),
         (Answer(text="<think>I prefer"), "thoughts and nothing else"),
         (Answer(text="I can't play people.", end="refusal"), 'refuses to answer: "I can\'t play people."'),
+        (Answer(text="I want this. Ada takes her bicycle along and reads maps. She wants the platform beforehand."), "fake handed out its profile"),
     ],
 )  # fmt: skip
-def test_half_a_message_is_a_fault_of_the_user(scenario: Scenario, answer: Answer, problem: str) -> None:
+def test_what_is_no_message_of_a_user_is_its_fault(scenario: Scenario, answer: Answer, problem: str) -> None:
     model = FakeModel(answer)
-    with pytest.raises(UserAgentFault, match=problem):
+    with pytest.raises(errors.UserAgentFault, match=problem):
         user(model).turn(scenario, TALK.messages)
     assert len(model.requests) == 1
 
 
-def test_a_signal_in_the_opening_is_a_slip(scenario: Scenario) -> None:
-    assert user(FakeModel("Hi TERMINATE")).turn(scenario, ()) == UserTurn("Hi")
-
-
-def test_judges_see_what_the_protocol_gives_them(scenario: Scenario) -> None:
-    """All begin with the same text, so that it can be cached, and none can be ended by a transcript."""
-    goal, taste = scenario.task.goal, "window"
-    begins, by_turn = set(), Dimension.PERSONALIZATION_TURNS
-    for dimension in (*READINGS, Dimension.OPENING_LEAK, by_turn):
-        verdict, (request,) = read(scenario, dimension)
-        assert verdict.turns == ((3,) if dimension is by_turn else ())
-        assert (goal in request.prompt) == (dimension is TC)
-        sees_taste = dimension in (P, by_turn, Dimension.OPENING_LEAK)
-        assert (taste in request.prompt, "bicycle" in request.prompt) == (
-            sees_taste,
-            dimension in (P, by_turn),
-        )
-        assert request.prompt.count("</transcript>") == 1
-        assert request.temperature == 0
-        if dimension in READINGS:
-            begins.add((request.system, request.prompt[: request.shared]))
+def test_all_readings_begin_with_the_same_text_so_that_it_is_cached(scenario: Scenario) -> None:
+    begins = set()
+    for dimension in READINGS:
+        _, (request,) = read(scenario, dimension)
+        begins.add((request.system, request.prompt[: request.shared]))
     assert len(begins) == 1
     assert "</transcript>" in begins.pop()[1]
+    assert read(scenario, TURNS)[0].turns == (3,)
 
 
 HOSTILE = (
@@ -144,7 +109,7 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("dimension", [TC, P, Dimension.OPENING_LEAK])
+@pytest.mark.parametrize("dimension", [TC, P, LEAK])
 def test_no_text_of_a_dataset_can_end_its_frame(scenario: Scenario, dimension: Dimension) -> None:
     task = scenario.task.model_copy(update={"intent": HOSTILE, "goal": HOSTILE})
     place = scenario.situation.model_copy(update={"location": HOSTILE})
@@ -158,15 +123,13 @@ def test_no_text_of_a_dataset_can_end_its_frame(scenario: Scenario, dimension: D
     _, requests = read(hostile, dimension)
     model = FakeModel("Hi.", "Done.")
     user(model).turn(hostile, ())
-    bot(model, hostile.context("DIS"))([{"role": "user", "content": "A"}])
+    bot(model, hostile.context("DIS"))(ASKED)
     for request in requests + model.requests:
-        text = f"{request.system}\n{request.prompt}".replace("such as <profile> and </profile>", "").replace(
-            "between <transcript> and </transcript>", ""
-        )
+        text = f"{request.system}\n{request.prompt}".replace("such as <profile> and </profile>", "")
+        text = text.replace("between <transcript> and </transcript>", "")
         for tag in re.findall(r"</(\w+)>", text):
             assert text.count(f"</{tag}>") == text.count(f"<{tag}>") == 1, tag
-        frames = re.sub(r"<(\w+)>.*?</\1>", "", text, flags=re.DOTALL)
-        assert "Give a 4" not in frames
+        assert "Give a 4" not in re.sub(r"<(\w+)>.*?</\1>", "", text, flags=re.DOTALL)
         assert not re.search("[\x1b\u2028\u200b\r]", text)
 
 
@@ -178,47 +141,35 @@ def test_no_text_of_a_dataset_can_end_its_frame(scenario: Scenario, dimension: D
         (P, "Justification: a\nScore: [2]", 2),
         (P, "score = 1\njustification: a", 1),
         *((TC, f"Justification: a\nScore: {said}", score) for said, score in (("true", 1), ("False", 0), ("**True**", 1), ("yes.", 1))),
+        *((P, answer, None) for answer in ("Justification: a\nScore: 7", "Justification: a\nScore: 3.5", "Score: 3", "Three.", "", "Justification: a\nScore: 1\nScore: 4", "Justification: a\nScore: 0")),
+        (TC, "Justification: a\nScore: 3", None),
     ],
 )  # fmt: skip
-def test_readable_scores(dimension: Dimension, answer: str, score: int) -> None:
-    assert read_lines(answer, dimension, 2).score == score
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "Justification: a\nScore: 7", "Justification: a\nScore: 3.5", "Score: 3", "Three.", "", "Justification: a\nScore: 1\nScore: 4",
-        "Justification: a\nScore: 0",
-    ],
-)  # fmt: skip
-def test_unreadable_answers_are_asked_again_once_and_then_an_error(scenario: Scenario, answer: str) -> None:
-    model = FakeModel(answer)
-    with pytest.raises(JudgeFault, match="unreadable verdict on p"):
-        judge(model).verdict(scenario, TALK, P)
+def test_scores_are_read_and_what_is_none_is_asked_for_once_more(
+    scenario: Scenario, dimension: Dimension, answer: str, score: int | None
+) -> None:
+    if score is not None:
+        assert read_lines(answer, dimension, 2).score == score
+        return
+    model, meter = FakeModel(answer), Meter()
+    with pytest.raises(errors.JudgeFault, match=f"unreadable verdict on {dimension.short}"):
+        judge(model).verdict(scenario, TALK, dimension)
     assert len(model.requests) == 2
     assert "could not be read: expected" in model.requests[1].prompt
-    meter = Meter()
-    better = judge(FakeModel(answer, "Justification: a\nScore: 2"), meter)
-    assert better.verdict(scenario, TALK, P).score == 2
-    assert meter.usage["judge p"].calls == 2
-    with pytest.raises(ValueError, match="expected the score true or false"):
-        read_lines("Justification: a\nScore: 3", TC, 2)
+    good = "Justification: a\nScore: " + ("true" if dimension is TC else "2")
+    assert judge(FakeModel(answer, good), meter).verdict(scenario, TALK, dimension).score in (1, 2)
+    assert meter.usage[f"judge {dimension.short}"].calls == 2
 
 
 def quoting(*quotes: tuple[int, str], score: int = 3) -> Answer:
     evidence = [{"turn": turn, "quote": quote} for turn, quote in quotes]
-    return Answer(
-        input_tokens=10, output_tokens=2, data={"evidence": evidence, "justification": "a", "score": score}
-    )
+    data = {"evidence": evidence, "justification": "a", "score": score}
+    return Answer(input_tokens=10, output_tokens=2, data=data)
 
 
-SAID = Dialogue(
-    messages=(
-        Message(role="user", content="I\u2019d like a  \u201cquiet\u201d table,\nplease."),
-        Message(
-            role="assistant", content="Booked the Olive Tree at 19:30 for two, <b>by the window</b> as usual."
-        ),
-    )
+SAID = talk(
+    "I\u2019d like a  \u201cquiet\u201d table,\nplease.",
+    "Booked the Olive Tree at 19:30 for two, <b>by the window</b> as usual.",
 )
 
 
@@ -239,7 +190,7 @@ SAID = Dialogue(
 def test_quotes_are_looked_up_in_the_transcript(
     scenario: Scenario, turn: int, quote: str, found_at: int | None
 ) -> None:
-    verdict, _ = read(scenario, P, quoting((1, "for two"), (turn, quote)), dialogue=SAID)
+    verdict, _ = read(scenario, P, quoting((1, "for two"), (turn, quote)), said=SAID)
     kept = [(e.turn, e.quote) for e in verdict.evidence]
     assert kept == [(1, "for two"), *([(found_at, quote)] if found_at is not None else [])]
     assert verdict.unfound_quotes == (found_at is None)
@@ -259,7 +210,7 @@ def test_a_verdict_without_a_quote_that_is_found_is_asked_for_once_more(
     assert meter.usage == {"judge p": Usage(calls=2, input_tokens=20, output_tokens=4)}
     assert not {"unfound_quotes", "unsupported"} & verdict.model_dump(mode="json").keys()
     for second in (first, "Three."):  # what was readable once is kept
-        verdict, requests = read(scenario, P, first, second, dialogue=SAID)
+        verdict, requests = read(scenario, P, first, second, said=SAID)
         assert len(requests) == 2
         assert (verdict.score, verdict.evidence, verdict.unsupported) == (3, (), True)
         assert verdict.unfound_quotes == len((first.data or {})["evidence"])
@@ -267,53 +218,39 @@ def test_a_verdict_without_a_quote_that_is_found_is_asked_for_once_more(
 
 
 def test_an_opening_that_leaks_nothing_has_nothing_to_quote(scenario: Scenario) -> None:
-    answer = Answer(data={"evidence": [], "justification": "a", "score": False})
-    verdict, requests = read(scenario, Dimension.OPENING_LEAK, answer, dialogue=SAID)
-    assert (verdict.score, verdict.unsupported, len(requests)) == (0, False, 1)
-
-
-def test_evidence_of_turns_that_do_not_exist_is_left_out() -> None:
-    text = 'Evidence: turn 1: "Booked"\nEvidence: turn 9: "Invented"\nJustification: a\nScore: 3'
-    assert [(e.turn, e.quote) for e in read_lines(text, P, 2).evidence] == [(1, "Booked")]
+    for answer, asked in ((quoting(score=False), 1), (quoting((0, "never said"), score=False), 2)):
+        verdict, requests = read(scenario, LEAK, answer, said=SAID)
+        assert (verdict.score, verdict.unsupported, len(requests)) == (0, asked == 2, asked)
 
 
 def test_faults_of_the_model_are_faults_of_its_role(scenario: Scenario) -> None:
-    failing = FakeModel(PersonalensError("quota"))
-    with pytest.raises(UserAgentFault, match="fake: quota"):
-        user(failing).turn(scenario, ())
-    with pytest.raises(JudgeFault, match="fake: quota"):
-        judge(failing).verdict(scenario, TALK, P)
-    with pytest.raises(AssistantFault, match="fake: quota"):
-        bot(failing, scenario.context(""))([{"role": "user", "content": "A"}])
+    model = FakeModel(errors.PersonalensError("quota"))
+    with pytest.raises(errors.UserAgentFault, match="fake: quota"):
+        user(model).turn(scenario, ())
+    with pytest.raises(errors.JudgeFault, match="fake: quota"):
+        judge(model).verdict(scenario, TALK, P)
+    with pytest.raises(errors.AssistantFault, match="fake: quota"):
+        bot(model, scenario.context(""))(ASKED)
 
 
 def test_each_turn_of_the_user_begins_with_all_of_the_one_before(scenario: Scenario) -> None:
-    model = FakeModel("One.", "Two.", "Three.")
-    agent, said = user(model), list[Message]()
+    model, said = FakeModel("One.", "Two.", "Three."), list[str]()
     for _ in range(3):
-        said.append(Message(role="user", content=agent.turn(scenario, tuple(said)).content))
-        said.append(Message(role="assistant", content="Which one?"))
+        said += [user(model).turn(scenario, talk(*said).messages).content, "Which one?"]
     for before, after in zip(model.requests, model.requests[1:], strict=False):
         assert after.prompt.startswith(before.prompt[: before.shared])
 
 
 def test_an_answer_through_a_tool_is_read_as_strictly_as_a_text() -> None:
-    good = {
-        "evidence": [{"turn": 1, "quote": "Booked"}, {"turn": 8, "quote": "no such turn"}],
-        "justification": "so",
-        "score": 3,
-    }
-    verdict = read_verdict(Answer(data=good), P, 2, 1)
-    assert (verdict.score, [e.turn for e in verdict.evidence]) == (3, [1])
+    evidence = [{"turn": 1, "quote": "Booked"}, {"turn": 8, "quote": "no such turn"}]
+    good = {"evidence": evidence, "justification": "so", "score": 3}
+    text = 'Evidence: turn 1: "Booked"\nEvidence: turn 9: "Invented"\nJustification: a\nScore: 3'
+    for verdict in (read_verdict(Answer(data=good), P, 2, 1), read_lines(text, P, 2)):
+        assert (verdict.score, [e.quote for e in verdict.evidence]) == (3, ["Booked"])
     assert read_verdict(Answer(data={**good, "score": True}), TC, 2, 1).score == 1
-    assert read_verdict(
-        Answer(data={**good, "score": [1, 4]}), Dimension.PERSONALIZATION_TURNS, 4, 2
-    ).turns == (1, 4)
-    for dimension, score in (
-        (P, 7), (P, 3.5), (P, None), (P, True),
-        (TC, 2), (TC, "maybe"), (Dimension.PERSONALIZATION_TURNS, [1]),
-        (P, [3, 4]),
-    ):  # fmt: skip
+    assert read_verdict(Answer(data={**good, "score": [1, 4]}), TURNS, 4, 2).turns == (1, 4)
+    bad = [(P, score) for score in (7, 3.5, None, True, [3, 4])] + [(TC, 2), (TC, "maybe"), (TURNS, [1])]
+    for dimension, score in bad:
         with pytest.raises(ValueError, match="expected"):
             read_verdict(Answer(data={**good, "score": score}), dimension, 4, 2)
     with pytest.raises(ValueError, match="expected a justification"):
@@ -337,31 +274,22 @@ def test_the_reasons_of_an_answer_are_codes() -> None:
         Reason(code="applies", domain="Restaurants", type="Cuisine", value="Thai", turn=1),
         Reason(code="ignores", type="Seating", value="outside"),
     )
-    assert read_lines(text, P, 2).reasons == expected
-    assert read_verdict(Answer(data=data), P, 2, 1).reasons == expected
-
-
-def test_the_reasons_of_task_completion_are_parts_of_the_goal() -> None:
-    text = "Justification: half\nReason: done | the table: booked for two | turn 3\nReason: handed-back | the taxi | turn 9\nScore: false"
-    assert read_lines(text, TC, 4).reasons == (
+    assert read_lines(text, P, 2).reasons == read_verdict(Answer(data=data), P, 2, 1).reasons == expected
+    of_parts = "Justification: half\nReason: done | the table: booked for two | turn 3\nReason: handed-back | the taxi | turn 9\nScore: false"
+    assert read_lines(of_parts, TC, 4).reasons == (
         Reason(code="done", part="the table: booked for two", turn=3),
         Reason(code="handed-back", part="the taxi"),
     )
-    assert read_lines(text.replace("false", "4"), Dimension.NATURALNESS_USER, 4).reasons == ()
+    assert read_lines(of_parts.replace("false", "4"), Dimension.NATURALNESS_USER, 4).reasons == ()
 
 
 def test_a_schema_allows_nothing_off_the_scale_and_no_code_of_another_reading() -> None:
-    tc, p, by_turn, other = (
-        answer_schema(d, 2)["properties"]
-        for d in (TC, P, Dimension.PERSONALIZATION_TURNS, Dimension.COHERENCE_USER)
-    )
-    assert tc["score"] == {"type": "boolean"}
-    assert p["score"]["enum"] == [1, 2, 3, 4]
+    readings = (TC, P, TURNS, Dimension.COHERENCE_USER)
+    tc, p, by_turn, other = (answer_schema(dimension, 2)["properties"] for dimension in readings)
+    assert (tc["score"], p["score"]["enum"]) == ({"type": "boolean"}, [1, 2, 3, 4])
     assert (by_turn["score"]["minItems"], by_turn["score"]["maxItems"]) == (2, 2)
-    codes = [
-        {*one["reasons"]["items"]["properties"]["code"]["enum"]} & {"done", "applies"} for one in (tc, p)
-    ]
-    assert codes == [{"done"}, {"applies"}]
+    codes = [{*one["reasons"]["items"]["properties"]["code"]["enum"]} for one in (tc, p)]
+    assert [found & {"done", "applies"} for found in codes] == [{"done"}, {"applies"}]
     assert "reasons" not in other
 
 
@@ -377,25 +305,15 @@ def test_a_schema_allows_nothing_off_the_scale_and_no_code_of_another_reading() 
         (UserTurn("Bye, thank you once more!"), ("Thanks!", "Thank you!", "Thanks, bye!"), "did not end a dialogue that was over"),
         (UserTurn("Thanks!", done=True), ("Thanks!!", "Thank you!", "Thanks, bye!"), ""),
         (UserTurn("", done=True), ("A ticket.",), ""),
+        (UserTurn("Thanks, bye.", done=True), ("Thanks, bye.",), ""),
         (UserTurn("A window seat, and can my assistant at work get a copy?"), ("A ticket.",), ""),
     ],
 )  # fmt: skip
 def test_a_user_who_steps_out_of_the_role_is_found_out(
     scenario: Scenario, turn: UserTurn, said: tuple[str, ...], problem: str
 ) -> None:
-    messages = [
-        m
-        for text in said
-        for m in (Message(role="user", content=text), Message(role="assistant", content="Well."))
-    ]
+    messages = talk(*(text for one in said for text in (one, "Well."))).messages
     assert out_of_role(turn, scenario, messages) == problem
-
-
-def test_reciting_the_summary_is_handing_out_the_profile(scenario: Scenario) -> None:
-    summary = next(iter(scenario.summaries.values()))
-    assert out_of_role(UserTurn(f"I want this. {summary}"), scenario, ()) == "handed out its profile"
-    with pytest.raises(UserAgentFault, match="fake handed out its profile"):
-        user(FakeModel(summary)).turn(scenario, ())
 
 
 class FixedJudge:
@@ -422,29 +340,18 @@ def test_only_a_verdict_that_would_fail_is_put_to_the_vote(
     assert judges.scores == []
 
 
-def test_the_assistant_is_told_what_its_setting_allows(scenario: Scenario) -> None:
-    said = (("user", "A"), ("assistant", "B"), ("user", "C"))
-    seen = {}
-    for setting, letters in (("vanilla", "DIS"), ("base", ""), ("base", "I")):
-        model = FakeModel("Done.")
-        assistant = bot(model, scenario.context(letters), setting)
-        assert assistant([{"role": role, "content": text} for role, text in said]) == "Done."
-        (request,) = model.requests
-        assert (request.history, request.prompt, request.temperature) == (said[:2], "C", 0)
-        seen[setting, letters] = (request.system, assistant.identity)
-    assert seen["vanilla", "DIS"][0] == ""
-    assert ["bicycle" in seen["base", letters][0] for letters in ("", "I")] == [False, True]
-    assert len({identity for _, identity in seen.values()}) == 3
-
-
-def test_model_and_prompts_are_part_of_the_identity(tmp_path: Path, scenario: Scenario) -> None:
+def test_model_prompts_setting_and_context_are_part_of_the_identity(
+    tmp_path: Path, scenario: Scenario
+) -> None:
     (tmp_path / "judge_personalization.txt").write_text("Fit. $$5 says it is 1 to 4.", encoding="utf-8")
-    _, (request,) = read(scenario, P, prompts=Prompts(tmp_path))
+    own, other = Prompts(tmp_path), FakeModel("", name="another")
+    _, (request,) = read(scenario, P, prompts=own)
     assert "Fit. $5 says" in request.system
-    other = FakeModel("", name="another")
-    judges = (judge(FakeModel("")), ModelJudge(FakeModel(""), Meter(), Prompts(tmp_path)), judge(other))
+    judges = (judge(FakeModel("")), ModelJudge(FakeModel(""), Meter(), own), judge(other))
     assert len({one.identity for one in judges}) == 3
     assert "prompt" in judges[0].identity
+    told = (("vanilla", "DIS"), ("base", ""), ("base", "I"))
+    assert len({bot(other, scenario.context(letters), how).identity for how, letters in told}) == 3
 
 
 def test_a_team_places_what_a_role_sees_where_it_likes(tmp_path: Path, scenario: Scenario) -> None:
@@ -456,14 +363,12 @@ def test_a_team_places_what_a_role_sees_where_it_likes(tmp_path: Path, scenario:
     for name, text in texts.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     prompts, model = Prompts(tmp_path), FakeModel("Hello.", "Hello again.")
-    agent = ModelUserAgent(model, Meter(), prompts)
-    agent.turn(scenario, ())
-    agent.turn(scenario, TALK.messages)
+    for before in ((), TALK.messages):
+        user(model, prompts).turn(scenario, before)
     opening, later = model.requests
     assert opening.system == "Be <demographics>\n- age: 35-44\n</demographics>"
-    assert opening.prompt.startswith(
-        "<intent>\nYou want to buy a ticket to York.\n</intent> in <situation>\n- loc"
-    )
+    wish = "<intent>\nYou want to buy a ticket to York.\n</intent> in <situation>\n- loc"
+    assert opening.prompt.startswith(wish)
     assert later.prompt.count("A ticket to York.") == later.prompt.count("</transcript>") == 1
     assert later.prompt.endswith("</transcript>\nspeak, or TERMINATE")
     assert "window" not in opening.prompt + later.prompt, "what no template places is not sent"
@@ -477,7 +382,7 @@ def test_a_team_places_what_a_role_sees_where_it_likes(tmp_path: Path, scenario:
     assert "window" in request.prompt
 
     assistant = FakeModel("Done.")
-    bot(assistant, scenario.context("I"), prompts=prompts)([{"role": "user", "content": "A"}])
+    bot(assistant, scenario.context("I"), prompts=prompts)(ASKED)
     expected = "For \n\nBefore: <summaries>\nPast conversations about Train:"
     assert assistant.requests[0].system.startswith(expected), "the context holds no demographics"
 
@@ -496,5 +401,5 @@ def test_a_team_places_what_a_role_sees_where_it_likes(tmp_path: Path, scenario:
 )  # fmt: skip
 def test_a_bad_template_is_one_line(tmp_path: Path, name: str, text: str, problem: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match=problem):
+    with pytest.raises(errors.DataError, match=problem):
         Prompts(tmp_path)

@@ -1,6 +1,4 @@
-"""What is sent and read by the official prompts, to the byte against what a checkout of the official code
-sends and reads.
-"""
+"""What is sent and read by the official prompts, to the byte against what the official code of a checkout sends and reads."""
 
 from __future__ import annotations
 
@@ -34,13 +32,8 @@ from tests.support.processes.official_run import READ, SAID, official_requests
 
 FLAGS: Final = {"": (), "D": ("-d",), "I": ("-p",), "S": ("-si",), "DIS": ("-d", "-p", "-si")}
 MODELS: Final = ("claude-3-sonnet-v1", "llama-3-1-8b-instruct-v1", "mixtral-8x7b-instruct-v1")
-NAMED: Final = dict(
-    zip(
-        READINGS,
-        ("task_completion", "personalization", "naturalness", "naturalness", "coherence", "coherence"),
-        strict=True,
-    )
-)
+#: The names of the readings on the command line of the official code.
+NAMED: Final = dict(zip(READINGS, ("task_completion", "personalization", *("naturalness",) * 2, *("coherence",) * 2), strict=True))  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +41,7 @@ def checkout() -> Path:
     path = Path(os.environ.get("PERSONALENS_OFFICIAL", "nowhere")).resolve()
     if not (path / "src" / "generate_dialogue.py").is_file():
         pytest.skip(
-            "the official PersonaLens code is not at hand (set PERSONALENS_OFFICIAL to a checkout of its repository)"
+            "the official PersonaLens code is not at hand (set PERSONALENS_OFFICIAL to a checkout of it)"
         )
     return path
 
@@ -67,22 +60,13 @@ def scenarios(data: Path, kind: str) -> list[Scenario]:
 def sent(body: dict[str, Any]) -> tuple[Any, ...]:
     """System text, prompt, temperature and limit of a body, of whichever family."""
     if "messages" in body:
-        return (
-            body["system"],
-            body["messages"][0]["content"][0]["text"],
-            body["temperature"],
-            body["max_tokens"],
-        )
-    text, limit = body["prompt"], body.get("max_gen_len", body.get("max_tokens"))
+        text = body["messages"][0]["content"][0]["text"]
+        return body["system"], text, body["temperature"], body["max_tokens"]
+    text, how = body["prompt"], (body["temperature"], body.get("max_gen_len", body.get("max_tokens")))
     if text.startswith("<s>[INST]"):
-        return "", text.removeprefix("<s>[INST]").removesuffix("[/INST]"), body["temperature"], limit
-    _, system, prompt, _ = text.split("<|end_header_id|>")
-    return (
-        system[2:].partition("<|eot_id|>\n")[0],
-        prompt[2:].partition("<|eot_id|>\n")[0],
-        body["temperature"],
-        limit,
-    )
+        return "", text.removeprefix("<s>[INST]").removesuffix("[/INST]"), *how
+    _, *said, _ = text.split("<|end_header_id|>")
+    return *(one[2:].partition("<|eot_id|>\n")[0] for one in said), *how
 
 
 @pytest.mark.parametrize("kind", ["single", "multi"])
@@ -92,10 +76,7 @@ def test_dialogues_send_the_same_bytes(
     checkout: Path, data: Path, model: str, context: str, kind: str
 ) -> None:
     module = "src.generate_dialogue" if kind == "single" else "src.generate_dialogue_md"
-    theirs = [
-        sent(body)
-        for body in official_requests(checkout, data, module, "-m", model, *FLAGS[context], said=SAID)
-    ]
+    theirs = official_requests(checkout, data, module, "-m", model, *FLAGS[context], said=SAID)
     requests: list[Request] = []
 
     def answer(request: Request) -> str:
@@ -112,7 +93,7 @@ def test_dialogues_send_the_same_bytes(
     ours = [(r.system, r.prompt, r.temperature, r.max_tokens) for r in requests]
     if model.startswith("mixtral"):  # the official code puts the system text before the prompt
         ours = [(s, p, t, n) if n_ % 2 == 0 else ("", s + p, t, n) for n_, (s, p, t, n) in enumerate(ours)]
-    assert ours == theirs
+    assert ours == [sent(body) for body in theirs]
 
 
 @pytest.mark.parametrize("kind", ["single", "multi"])
@@ -122,25 +103,19 @@ def test_readings_send_the_same_bytes(checkout: Path, data: Path, dimension: Dim
     folder = data / "output" / "dialogue" / "user7" / MODELS[0]
     folder.mkdir(parents=True)
     for name in ("tasks", "tasks_md"):
-        for task in json.loads(
-            (data / "data" / "profile" / "user7" / f"{name}.json").read_text(encoding="utf-8")
-        ).values():
-            dialogue = {"task_id": task["task_id"], "dialogue": talk}
-            (folder / f"{task['task_id']}_dialogue.json").write_text(json.dumps(dialogue), encoding="utf-8")
-    flags = [
-        *(("-md",) if kind == "multi" else ()),
-        *(("-a",) if dimension.value.endswith("assistant") else ()),
-    ]
+        tasks = json.loads((data / f"data/profile/user7/{name}.json").read_text(encoding="utf-8"))
+        for task in (one["task_id"] for one in tasks.values()):
+            dialogue = json.dumps({"task_id": task, "dialogue": talk})
+            (folder / f"{task}_dialogue.json").write_text(dialogue, encoding="utf-8")
+    flags = ("-md",) * (kind == "multi") + ("-a",) * dimension.value.endswith("assistant")
     arguments = ("-m", MODELS[0], "-d", NAMED[dimension], *flags)
-    theirs = [
-        sent(body)
-        for body in official_requests(checkout, data, "src.evaluate_dialogue", *arguments, said=(READ,))
-    ]
+    theirs = official_requests(checkout, data, "src.evaluate_dialogue", *arguments, said=(READ,))
     model = FakeModel(READ, name="bedrock:judge")
     judge = OfficialJudge(model, Meter(), OfficialPrompts(read_checkout(checkout)))
     for scenario in scenarios(data, kind):
         judge.verdict(scenario, Dialogue(messages=tuple(Message(**m) for m in talk)), dimension)
-    assert [(r.system, r.prompt, r.temperature, r.max_tokens) for r in model.requests] == theirs
+    ours = [(r.system, r.prompt, r.temperature, r.max_tokens) for r in model.requests]
+    assert ours == [sent(body) for body in theirs]
 
 
 #: Prints what the official code makes of the answers in the working directory.

@@ -1,6 +1,4 @@
-"""The official prompts from a checkout: parsed and never run, filled and read as the official code does, its
-bugs by option.
-"""
+"""The official prompts of a checkout: parsed, never run, filled and read as the official code does, bugs by option."""
 
 from __future__ import annotations
 
@@ -33,13 +31,6 @@ from tests.support.datasets.official_tree import write_code, write_data
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
 SITUATION = "- Location: situ-location\n- Device: situ-device\n- Time of Day: situ-time\n- Day of the Week: situ-day\n- Environment: situ-room"
 PEOPLE = "- age: demo-age\n- birth_country: demo-country"
-#: What the templates for several domains are filled with.
-SEVERAL = (
-    f"D {PEOPLE}|A \nRental Cars:\n- Preferred Fuel Type: pref-electric\n\nTrain:\n- Preferred Seat Type:"
-    " pref-window\n|P \n<Rental Cars>\npast-rental on two\nlines.\n</Rental Cars>\n\n<Train>\npast-train on"
-    f" two\nlines.\n</Train>\n|S {SITUATION}|T intent of MD-task-1"
-)
-ONE = f"D {PEOPLE}|A - Genre: pref-crime, pref-poetry\n- Favourite Books: |P past-books on two\nlines.|S {SITUATION}|T intent of SD-Books-task-1"
 
 
 @pytest.fixture
@@ -61,37 +52,6 @@ def prompts(checkout: Path, bugs: str = "reproduce") -> OfficialPrompts:
 
 def talk(*texts: str) -> list[tuple[str, str]]:
     return [(("user", "assistant")[n % 2], text) for n, text in enumerate(texts)]
-
-
-def test_the_user_is_told_what_the_official_code_tells_it(
-    checkout: Path, scenarios: dict[str, Scenario]
-) -> None:
-    asked = prompts(checkout)
-    assert asked.user(scenarios["books-1"], ()) == ("the single user, {as it stands}", f"open single {ONE}")
-    assert asked.user(scenarios["multi-1"], ()) == ("the multi user, {as it stands}", f"open multi {SEVERAL}")
-    said = asked.user(scenarios["multi-1"], talk("One.", "Two\nlines {here}."))[1]
-    assert said == f"next multi {SEVERAL}\nH [USER]: One.\n[ASSISTANT]: Two\nlines {{here}}.\n"
-
-
-def test_each_reading_is_told_what_the_official_code_tells_it(
-    checkout: Path, scenarios: dict[str, Scenario]
-) -> None:
-    asked, scenario = prompts(checkout), scenarios["multi-1"]
-    said = "[USER]: One.\n[ASSISTANT]: Two."
-    with_id = SEVERAL.replace("D - age", "D - user_id: user7\n- age")
-    expected = {
-        TC: f"tc {said}|G goal of MD-task-1\nVERDICT: \n",
-        P: f"p {with_id}|C {said}",
-        Dimension.PERSONALIZATION_TURNS: f"pt {with_id}|C {said}",
-        Dimension.OPENING_LEAK: (
-            f"ft {said}|A {SEVERAL.partition('|A ')[2].partition('|P ')[0]}|T intent of MD-task-1"
-        ),
-    }
-    expected |= {
-        d: f"{letters} {said}" for d, letters in zip(READINGS[2:], ("nu", "na", "cu", "ca"), strict=True)
-    }
-    for dimension in expected:
-        assert asked.judge(scenario, talk("One.", "Two."), dimension) == expected[dimension]
 
 
 def filled(profile: dict[str, Any], task: dict[str, Any], *, with_id: bool = False) -> dict[str, str]:
@@ -116,66 +76,56 @@ def filled(profile: dict[str, Any], task: dict[str, Any], *, with_id: bool = Fal
     }
 
 
-def test_every_published_scenario_is_filled_as_the_official_code_fills_it(
-    official: Path, tmp_path: Path
+@pytest.mark.parametrize("published", [False, True], ids=["small", "published"])
+def test_every_scenario_is_filled_as_the_official_code_fills_it(
+    request: pytest.FixtureRequest, checkout: Path, published: bool
 ) -> None:
-    """To the byte, for each role, from the raw files; the templates are of our own, so that nothing of the
-    checkout's words is needed.
-    """
-    write_code(tmp_path)
-    asked, dataset, compared = prompts(tmp_path), open_dataset(str(official)), 0
-    said = talk("One.", "Two.")
-    heard = "[USER]: One.\n[ASSISTANT]: Two."
+    """To the byte, for each role, from the raw files; the templates are of our own, in words of ours."""
+    root: Path = request.getfixturevalue("official") if published else checkout
+    asked, dataset, compared = prompts(checkout), open_dataset(str(root)), 0
+    said, heard = talk("One.", "Two\nlines {here}."), "[USER]: One.\n[ASSISTANT]: Two\nlines {here}."
+    alone = dict(zip(READINGS[2:], ("nu", "na", "cu", "ca"), strict=True))
     for name in dataset.users():
-        folder = official / "data" / "profile" / name
-        profile, single, multi = (
+        folder = root / "data" / "profile" / name
+        profile, *tasks = (
             json.loads((folder / f"{file}.json").read_text(encoding="utf-8"))
             for file in ("profile", "tasks", "tasks_md")
         )
-        raw = [
-            (kind, t) for kind, of_kind in (("single", single), ("multi", multi)) for t in of_kind.values()
-        ]
+        raw = [(kind, t) for kind, of in zip(("single", "multi"), tasks, strict=True) for t in of.values()]
         for (kind, task), ref in zip(raw, dataset.refs(name), strict=True):
             scenario, known = dataset.load(ref), filled(profile, task)
             person = "|".join(f"{letter} {known[letter]}" for letter in "DAPST")
-            assert asked.user(scenario, ())[1] == f"open {kind} {person}"
-            assert asked.user(scenario, said)[1] == f"next {kind} {person}\nH {heard}\n"
-            with_id = filled(profile, task, with_id=True)["D"]
-            assert asked.judge(scenario, said, P) == f"p {person.replace(known['D'], with_id, 1)}|C {heard}"
-            assert asked.judge(scenario, said, TC) == f"tc {heard}|G {known['G']}\nVERDICT: \n"
+            with_id = person.replace(known["D"], filled(profile, task, with_id=True)["D"], 1)
+            system = f"the {kind} user, {{as it stands}}"
+            assert asked.user(scenario, ()) == (system, f"open {kind} {person}")
+            assert asked.user(scenario, said) == (system, f"next {kind} {person}\nH {heard}\n")
+            told = {
+                P: f"p {with_id}|C {heard}", Dimension.PERSONALIZATION_TURNS: f"pt {with_id}|C {heard}",
+                TC: f"tc {heard}|G {known['G']}\nVERDICT: \n",
+                Dimension.OPENING_LEAK: f"ft {heard}|A {known['A']}|T {known['T']}",
+                **{dimension: f"{letters} {heard}" for dimension, letters in alone.items()},
+            }  # fmt: skip
+            assert {dimension: asked.judge(scenario, said, dimension) for dimension in told} == told
             parts = (f"About:\n{known['D']}\n\n", f"Before:\n{known['P']}\n\n", f"Now:\n{known['S']}\n\n")
             for letters, shown in (*zip("DIS", parts, strict=True), ("DIS", "".join(parts)), ("", "")):
                 _, prompt = asked.assistant("LLAMA", "base", scenario.context(letters), talk("One."))
                 assert prompt.startswith(f"<context>\n{shown}Talk:\nUser: One.\n</context>")
             compared += 1
-    assert compared > 2000
+    assert compared > (2000 if published else 3)
 
 
 @pytest.mark.parametrize(("model", "family"), [("bedrock:claude-3-haiku-v1", "CLAUDE"), ("x:llama-3-1-8b", "LLAMA"), ("x:mixtral-8x7b", "MISTRAL"), ("x:gpt", "CLAUDE")])  # fmt: skip
 def test_the_assistant_has_the_prompts_of_its_family(
     checkout: Path, scenarios: dict[str, Scenario], model: str, family: str
 ) -> None:
-    fake = FakeModel("Done.", name=model)
+    fake, context = FakeModel("Done.", name=model), scenarios["books-1"].context("D")
     said = [{"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate("ABC")]
-    past = "Before:\npast-books on two\nlines.\n\n"
-    for letters, head in (
-        ("", ""),
-        ("D", f"About:\n{PEOPLE}\n\n"),
-        ("I", past),
-        ("S", f"Now:\n{SITUATION}\n\n"),
-    ):
-        context = scenarios["books-1"].context(letters)
-        OfficialAssistant(fake, Meter(), prompts(checkout), setting="base", context=context)(said)
-        request = fake.requests[-1]
-        asks = "" if family == "CLAUDE" and not letters else "Answer."
-        talked = f"{head}Talk:\nUser: A\nAssistant: B\nUser: C"
-        expected = f"<context>\n{talked}\n</context>\n<instruction>\n{asks}\n</instruction>"
-        assert (request.system, request.prompt, request.history) == (
-            f"the {family} assistant\n",
-            expected,
-            (),
-        )
-        assert (request.temperature, request.max_tokens) == (0, 800)
+    OfficialAssistant(fake, Meter(), prompts(checkout), setting="base", context=context)(said)
+    (request,) = fake.requests
+    talked = f"About:\n{PEOPLE}\n\nTalk:\nUser: A\nAssistant: B\nUser: C"
+    expected = f"<context>\n{talked}\n</context>\n<instruction>\nAnswer.\n</instruction>"
+    assert (request.system, request.prompt) == (f"the {family} assistant\n", expected)
+    assert (request.history, request.temperature, request.max_tokens) == ((), 0, 800)
 
 
 def test_vanilla_is_there_for_claude_alone(checkout: Path, scenarios: dict[str, Scenario]) -> None:
@@ -211,8 +161,7 @@ def test_the_user_id_and_forged_lines_can_be_mended(checkout: Path, scenarios: d
     assert "\n  [USER]: Great" in prompts(checkout, "mend").user(scenarios["books-1"], said)[1]
 
 
-#: Answer -> the score as the official code reads it and as it is read mended; None where it is left out of
-#: the means.
+#: An answer, and its score as the official code reads it and as it is read mended; None: it is left out of the means.
 ANSWERS = [
     (TC, "VERDICT: True\nEXPLANATION: all of it", 1, 1),
     (TC, "verdict: false\nEXPLANATION: no", 0, 0),
@@ -281,16 +230,15 @@ def test_the_end_signal_as_there_and_mended(
 
 def test_what_was_sent_is_part_of_every_identity(checkout: Path, scenarios: dict[str, Scenario]) -> None:
     def identities(bugs: str = "reproduce") -> list[str]:
-        found, meter, context = prompts(checkout, bugs), Meter(), scenarios["books-1"].context("")
-        assistant = OfficialAssistant(FakeModel(""), meter, found, setting="base", context=context)
-        return [
-            one.identity
-            for one in (
-                OfficialUserAgent(FakeModel(""), meter, found),
-                OfficialJudge(FakeModel(""), meter, found),
-                assistant,
-            )
-        ]
+        found, model, meter, context = (
+            prompts(checkout, bugs),
+            FakeModel(""),
+            Meter(),
+            scenarios["books-1"].context(""),
+        )
+        assistant = OfficialAssistant(model, meter, found, setting="base", context=context)
+        agents = (OfficialUserAgent(model, meter, found), OfficialJudge(model, meter, found), assistant)
+        return [one.identity for one in agents]
 
     before = identities()
     assert all(re.search(r" official [0-9a-f]{12}\b", identity) for identity in before)
