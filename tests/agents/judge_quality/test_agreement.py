@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.core.dialogue.dialogue import Dialogue
-from pytest_personalens.core.errors import DataError, JudgeFault, NotJudged
-from pytest_personalens.core.judging.verdict import Dimension, Verdict
-from pytest_personalens.core.scenario import DOMAINS, Scenario
+from pytest_personalens import DataError, Dialogue, Dimension, JudgeFault, Scenario, Verdict
+from pytest_personalens.core.errors import NotJudged
+from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.judge_quality import measure, read_labels
 from pytest_personalens.judge_quality.agreement import cohen, fleiss, interval
 from tests.support.processes.commands import agreement as main
+from tests.support.processes.commands import refusal
 from tests.support.repository import ROOT
 
 LABELS = ROOT / "data" / "agreement" / "calibration.jsonl"
@@ -24,46 +24,30 @@ LABELS = ROOT / "data" / "agreement" / "calibration.jsonl"
 
 def pairs_of(seed: int, n: int = 60) -> list[tuple[int, int]]:
     rng = random.Random(seed)
-    return [
-        (a, a if rng.random() < 0.6 else rng.randint(1, 4)) for a in (rng.randint(1, 4) for _ in range(n))
-    ]
+    first = (rng.randint(1, 4) for _ in range(n))
+    return [(a, a if rng.random() < 0.6 else rng.randint(1, 4)) for a in first]
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("quadratic", [False, True])
-def test_cohens_kappa_is_what_scikit_learn_computes(seed: int, quadratic: bool) -> None:
+def test_kappa_is_what_scikit_learn_and_statsmodels_compute() -> None:
     metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is a development dependency")
-    pairs = pairs_of(seed)
-    expected = metrics.cohen_kappa_score(
-        *zip(*pairs, strict=True), weights="quadratic" if quadratic else None
-    )
-    assert cohen(pairs, quadratic=quadratic) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_fleiss_kappa_is_what_statsmodels_computes(seed: int) -> None:
-    inter_rater = pytest.importorskip(
-        "statsmodels.stats.inter_rater", reason="statsmodels is a development dependency"
-    )
-    rng = random.Random(seed)
-    ratings = [
-        [min(4, max(1, level + rng.choice((0, 0, 0, 1, -1)))) for _ in range(3)]
-        for level in (rng.randint(1, 4) for _ in range(40))
-    ]
-    table, _ = inter_rater.aggregate_raters(ratings)
-    assert fleiss(ratings) == pytest.approx(inter_rater.fleiss_kappa(table))
+    inter_rater = pytest.importorskip("statsmodels.stats.inter_rater", reason="a development dependency")
+    for seed in range(5):
+        pairs = pairs_of(seed)
+        for quadratic, weights in ((False, None), (True, "quadratic")):
+            expected = metrics.cohen_kappa_score(*zip(*pairs, strict=True), weights=weights)
+            assert cohen(pairs, quadratic=quadratic) == pytest.approx(expected)
+        rng = random.Random(seed)
+        levels = (rng.randint(1, 4) for _ in range(40))
+        ratings = [[min(4, max(1, n + rng.choice((0, 0, 0, 1, -1)))) for _ in range(3)] for n in levels]
+        table, _ = inter_rater.aggregate_raters(ratings)
+        assert fleiss(ratings) == pytest.approx(inter_rater.fleiss_kappa(table))
 
 
 def test_kappa_at_its_ends() -> None:
-    assert cohen([(1, 1), (2, 2), (3, 3)]) == 1.0
+    assert cohen([(1, 1), (2, 2), (3, 3)]) == fleiss([[1, 1], [2, 2]]) == 1.0
     assert cohen([(1, 2), (2, 1)]) == -1.0
-    assert cohen([(1, 1), (1, 1)]) is None, (
-        "one and the same score says nothing about agreement beyond chance"
-    )
-    assert cohen([]) is None
-    assert fleiss([[1, 1], [2, 2]]) == 1.0
-    assert fleiss([[1], [2]]) is None
-    assert fleiss([[1, 1], [1, 1]]) is None
+    assert cohen([]) is cohen([(1, 1), (1, 1)]) is None, "one score alone says nothing beyond chance"
+    assert fleiss([[1], [2]]) is fleiss([[1, 1], [1, 1]]) is None
     assert fleiss([[1, 1], [2, 2], [3]]) == 1.0, "a single rating agrees with nobody"
 
 
@@ -128,43 +112,45 @@ def test_a_judge_that_says_what_the_majority_says_agrees_with_it() -> None:
 def test_the_labelled_dialogues_are_whole() -> None:
     labelled = read_labels(LABELS)
     assert len(labelled) == 81
-    assert all(
-        i.scenario.preferences and i.scenario.task.goal and i.majority(Dimension.PERSONALIZATION)
-        for i in labelled
-    )
-    assert {d for i in labelled for d in i.scenario.domains} == set(DOMAINS)
+    assert all(one.scenario.preferences and one.scenario.task.goal for one in labelled)
+    assert all(one.majority(Dimension.PERSONALIZATION) for one in labelled)
+    assert {d for one in labelled for d in one.scenario.domains} == set(DOMAINS)
 
 
 ENTRY: dict[str, Any] = {
     "id": "one",
     "scenario": {
-        "preferences": {"Train": {"Preferred Seat Type": "window"}},
-        "interactions": {"Train": "She sits at the window."},
+        "preferences": {"Train": {"Preferred Seat Type": "window"}}, "interactions": {"Train": "She sits at the window."},
         "task": {"intent": "You want a ticket.", "goal": "A ticket is booked.", "domains": ["Train"]},
     },
-    "dialogue": [
-        {"role": "user", "content": "A ticket."},
-        {"role": "assistant", "content": "Booked: 9:12, window seat."},
-    ],
+    "dialogue": [{"role": "user", "content": "A ticket."}, {"role": "assistant", "content": "Booked: 9:12, window seat."}],
     "labels": {"ann": {"task_completion": True, "personalization": 3, "why": "fine"}},
-}
+}  # fmt: skip
 
 
 def write(path: Path, *entries: object) -> Path:
-    path.write_text(
-        "".join((e if isinstance(e, str) else json.dumps(e)) + "\n" for e in entries), encoding="utf-8"
-    )
+    lines = (entry if isinstance(entry, str) else json.dumps(entry) for entry in entries)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path
 
 
-def test_the_majority_is_the_commonest_label_or_the_lower_median(tmp_path: Path) -> None:
-    labels = {name: {"personalization": p} for name, p in zip("abcd", (1, 3, 3, 4), strict=True)}
-    tied = {name: {"personalization": p} for name, p in zip("abcd", (1, 1, 3, 3), strict=True)}
-    three = {name: {"personalization": p} for name, p in zip("abc", (1, 2, 4), strict=True)}
-    entries = [{**ENTRY, "id": name, "labels": of} for name, of in (("a", labels), ("b", tied), ("c", three))]
-    file = write(tmp_path / "l.jsonl", *entries)
-    assert [i.majority(Dimension.PERSONALIZATION) for i in read_labels(file)] == [3, 1, 2]
-    assert read_labels(file)[0].majority(Dimension.TASK_COMPLETION) is None
+@pytest.mark.parametrize(
+    ("given", "majority"), [((1, 3, 3, 4), 3), ((1, 1, 3, 3), 1), ((1, 2, 4), 2)], ids=str
+)
+def test_the_majority_is_the_commonest_label_or_the_lower_median(
+    tmp_path: Path, given: tuple[int, ...], majority: int
+) -> None:
+    labels = {str(n): {"personalization": score} for n, score in enumerate(given)}
+    (one,) = read_labels(write(tmp_path / "l.jsonl", {**ENTRY, "labels": labels}))
+    assert one.majority(Dimension.PERSONALIZATION) == majority
+    assert one.majority(Dimension.TASK_COMPLETION) is None
+
+
+#: A tool call of the assistant, and its result.
+STEPS = [
+    {"role": "assistant", "content": "", "tool_calls": [{"id": "1", "type": "function", "function": {"name": "book_table", "arguments": '{"people": 2}'}}]},
+    {"role": "tool", "content": "ok", "tool_call_id": "1"},
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -175,10 +161,9 @@ def test_the_majority_is_the_commonest_label_or_the_lower_median(tmp_path: Path)
         ({k: v for k, v in ENTRY.items() if k != "id"}, "line 1: id: field required"),
         ({**ENTRY, "labels": {"ann": {"personalization": 5}}}, "line 1: labels.ann.personalization: expected a whole number from 1 to 4, found 5"),
         ({**ENTRY, "labels": {"ann": {"task_completion": "yes"}}}, "labels.ann.task_completion: expected true or false, found 'yes'"),
-        (
-            {**ENTRY, "scenario": {**ENTRY["scenario"], "task": {**ENTRY["scenario"]["task"], "domains": ["Books"]}}},
-            "line 1: scenario.preferences: no preferences for 'Books'",
-        ),
+        ({**ENTRY, "scenario": {**ENTRY["scenario"], "task": {**ENTRY["scenario"]["task"], "domains": ["Books"]}}}, "line 1: scenario.preferences: no preferences for 'Books'"),
+        ({**ENTRY, "dialogue": [*ENTRY["dialogue"], *STEPS]}, "has no reply after it"),
+        (f"{json.dumps(ENTRY)}\n{json.dumps(ENTRY)}", "line 2: id: the id 'one' stands there twice"),
         ("", "no dialogue in it"),
     ],
 )  # fmt: skip
@@ -188,13 +173,7 @@ def test_a_bad_line_is_named_with_its_field(
     file = write(tmp_path / "l.jsonl", entry)
     with pytest.raises(DataError, match=re.escape(problem)):
         read_labels(file)
-    assert main([str(file)]) == 4
-    assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_two_dialogues_of_one_id_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="line 2: id: the id 'one' stands there twice"):
-        read_labels(write(tmp_path / "l.jsonl", ENTRY, ENTRY))
+    assert problem in refusal(capsys, "agreement", str(file))
 
 
 def test_the_command_reports_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -255,23 +234,11 @@ def test_an_idle_sentence_moves_the_verdicts_of_a_judge_that_reads_lengths(
 def test_bad_arguments_are_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
 ) -> None:
-    assert main([str(write(tmp_path / "l.jsonl", ENTRY)), *arguments]) == 4
-    err = capsys.readouterr().err
-    assert problem in err
-    assert err.count("\n") == 1
+    assert problem in refusal(capsys, "agreement", str(write(tmp_path / "l.jsonl", ENTRY)), *arguments)
 
 
 def test_tool_calls_may_stand_between_the_turns(tmp_path: Path) -> None:
-    call = {"id": "1", "type": "function", "function": {"name": "book_table", "arguments": '{"people": 2}'}}
-    steps = [
-        {"role": "assistant", "content": "", "tool_calls": [call]},
-        {"role": "tool", "content": "ok", "tool_call_id": "1"},
-    ]
-    said = [{"role": "user", "content": "A table."}, {"role": "assistant", "content": "Done."}]
-    entry = {**ENTRY, "dialogue": [said[0], *steps, said[1]]}
-    (one,) = read_labels(write(tmp_path / "l.jsonl", entry))
-    assert [m.content for m in one.dialogue.messages] == ["A table.", "Done."]
+    first, last = ENTRY["dialogue"]
+    (one,) = read_labels(write(tmp_path / "l.jsonl", {**ENTRY, "dialogue": [first, *STEPS, last]}))
+    assert [m.content for m in one.dialogue.messages] == [first["content"], last["content"]]
     assert one.dialogue.tool_calls("book_table")[0].result == "ok"
-    broken = {**ENTRY, "dialogue": [*said, *steps]}
-    with pytest.raises(DataError, match=r"line 1: dialogue: .*has no reply after it"):
-        read_labels(write(tmp_path / "l.jsonl", broken))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_personalens import Dimension, Results, read_results
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.judge_quality.label_page import draw_dialogues
-from pytest_personalens.results.values.results import Results, read_results, write_json
+from pytest_personalens.results.values.results import write_json
 from tests.support.browser import axe_source
 from tests.support.processes.commands import agreement, label, refusal
 from tests.support.repository import Repository
@@ -28,13 +30,19 @@ TAKE = "take(arguments[0]); return document.getElementById('message').textConten
 PAGE = ["results.json", "--count", "6", "--out", "label.html"]
 
 
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("results")
+    write_json(rich_results(150, controls=("none",)), folder / "results.json")
+    write_json(rich_results(60, seed="another"), folder / "others.json")
+    return folder
+
+
 @pytest.fixture
-def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def stored(two_runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder, now the current one, with the results of two runs."""
     monkeypatch.chdir(tmp_path)
-    write_json(rich_results(150, controls=("none",)), tmp_path / "results.json")
-    write_json(rich_results(60, seed="another"), tmp_path / "others.json")
-    return tmp_path
+    return Path(shutil.copytree(two_runs, tmp_path, dirs_exist_ok=True))
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -42,11 +50,8 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def strata(results: Results) -> Counter[tuple[object, ...]]:
-    return Counter(
-        (i.evaluation.kind, i.evaluation.score(TC), i.evaluation.score(P))
-        for i in results.own
-        if i.evaluation.scored
-    )
+    scored = (item.evaluation for item in results.own if item.evaluation.scored)
+    return Counter((one.kind, one.score(TC), one.score(P)) for one in scored)
 
 
 def test_each_stratum_has_its_share(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,11 +59,8 @@ def test_each_stratum_has_its_share(stored: Path, capsys: pytest.CaptureFixture[
     assert "50 dialogues, 39 single-domain and 11 multi-domain ones: " in capsys.readouterr().out
     results = read_results(stored / "results.json")
     of = {tuple(m.content for m in i.evaluation.dialogue.messages): i for i in results.own}
-    items = [
-        of[tuple(message["content"] for message in entry["dialogue"])]
-        for entry in lines(stored / "labels.jsonl")
-    ]
-    drawn = strata(results.model_copy(update={"items": tuple(items)}))
+    said = (tuple(m["content"] for m in entry["dialogue"]) for entry in lines(stored / "labels.jsonl"))
+    drawn = strata(results.model_copy(update={"items": tuple(of[texts] for texts in said)}))
     every = strata(results)
     assert sum(drawn.values()) == 50
     for stratum, size in every.items():
@@ -104,9 +106,8 @@ def test_a_person_labels_by_keys_goes_on_later_and_saves_what_the_commands_read(
     page.open(made)
     assert page.text("#told") == "0 of 6 done"
     assert not page.faults(axe_source())
-    page.js(
-        "document.getElementById('name').value = 'ann'; document.getElementById('name').dispatchEvent(new Event('change'))"
-    )
+    named = "document.getElementById('name')"
+    page.js(f"{named}.value = 'ann'; {named}.dispatchEvent(new Event('change'))")
     page.keys("y", "3", "w", *"window", "\ue007", "\ue014", "n", "1", "2", "\ue014", "y")
     assert page.text("#told") == "2 of 6 done"
     page.open(made)  # as after the browser was closed
@@ -116,11 +117,7 @@ def test_a_person_labels_by_keys_goes_on_later_and_saves_what_the_commands_read(
     saved = str(page.js("return lines()"))
     (stored / "labels.jsonl").write_text(saved, encoding="utf-8")
     one, two, three = read_labels(stored / "labels.jsonl")
-    assert [one.labels["ann"], two.labels["ann"], three.labels["ann"]] == [
-        {TC: 1, P: 3},
-        {TC: 0, P: 2},
-        {TC: 1},
-    ]
+    assert [x.labels["ann"] for x in (one, two, three)] == [{TC: 1, P: 3}, {TC: 0, P: 2}, {TC: 1}]
     assert one.reasons == {"ann": "window"}
     assert agreement(["labels.jsonl", "--dimensions", "tc,p"]) == 0
     assert "3 dialogues" in capsys.readouterr().out
@@ -151,6 +148,12 @@ def test_a_page_of_a_file_of_labels_leaves_its_labels_out_wherever_it_is_made(
     assert label(["../results.json", "--count", "2", "--out", "../again.html"]) == 0
 
 
+def relabelled(path: Path, labels: Callable[[int, dict[str, Any]], object]) -> None:
+    """Write the labels into each line of a file, by its number and what it holds."""
+    filled = [entry | {"labels": labels(number, entry)} for number, entry in enumerate(lines(path))]
+    path.write_text("".join(json.dumps(entry) + "\n" for entry in filled), encoding="utf-8")
+
+
 def test_labels_that_are_the_judges_own_agree_with_it(
     repo: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -158,31 +161,25 @@ def test_labels_that_are_the_judges_own_agree_with_it(
     args = ("--personalens-sample", "15", "--personalens-gate", "none")
     assert repo.inline(*args, "--personalens-report", "results.json").ret == 0
     assert label(["results.json", "--count", "15", "--out", "labels.jsonl"]) == 0
-    given = read_labels(repo.path / "labels.jsonl")
     results = read_results(repo.path / "results.json")
     of = {item.evaluation.scenario: item.evaluation for item in results.own}
-    for one in given:
+    for one in read_labels(repo.path / "labels.jsonl"):
         assert one.scenario.task.relevant == results.scenarios[one.id].task.relevant
         assert one.dialogue == of[one.id].dialogue
-    assert agreement(["labels.jsonl"]) == 4
-    assert "labels.jsonl: holds no label of tc, p" in capsys.readouterr().err
-    filled = []
-    for entry in lines(repo.path / "labels.jsonl"):
+    assert "labels.jsonl: holds no label of tc, p" in refusal(capsys, "agreement", "labels.jsonl")
+
+    def as_judged(number: int, entry: dict[str, Any]) -> dict[str, Any]:
         read = of[entry["id"]]
-        entry["labels"] = {
-            "ann": {"task_completion": bool(read.score(TC)), "personalization": read.score(P), "why": ""},
-            "bo": entry["labels"]["bo"],
-        }
-        filled.append(json.dumps(entry) + "\n")
-    (repo.path / "labels.jsonl").write_text("".join(filled), encoding="utf-8")
+        scores = {"task_completion": bool(read.score(TC)), "personalization": read.score(P), "why": ""}
+        return {"ann": scores, "bo": entry["labels"]["bo"]}
+
+    relabelled(repo.path / "labels.jsonl", as_judged)
     assert agreement(["labels.jsonl", "--report", "agreement.json"]) == 0
-    found = {
-        r["dimension"]: r
-        for r in json.loads((repo.path / "agreement.json").read_text(encoding="utf-8"))["readings"]
-    }
-    assert found["personalization"]["annotators_mean"] == found["personalization"]["majority"]["plain"] == 1.0
-    assert found["personalization"]["disagreements"] == []
-    assert set(found["personalization"]["annotators"]) == {"ann"}, "bo labelled nothing"
+    readings = json.loads((repo.path / "agreement.json").read_text(encoding="utf-8"))["readings"]
+    (found,) = (reading for reading in readings if reading["dimension"] == "personalization")
+    assert found["annotators_mean"] == found["majority"]["plain"] == 1.0
+    assert found["disagreements"] == []
+    assert set(found["annotators"]) == {"ann"}, "bo labelled nothing"
 
 
 def test_table_5_gives_the_mean_over_annotators_beside_the_majority(
@@ -190,27 +187,21 @@ def test_table_5_gives_the_mean_over_annotators_beside_the_majority(
 ) -> None:
     metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is a development dependency")
     assert label(["results.json", "--count", "40", "--out", "labels.jsonl"]) == 0
-    filled, said = [], []
-    for number, entry in enumerate(lines(stored / "labels.jsonl")):
-        scores = [1 + (number * step) % 4 for step in (1, 1, 3)]
-        entry["labels"] = {
-            name: {"personalization": s} for name, s in zip(("ann", "bo", "cy"), scores, strict=True)
-        }
-        filled.append(json.dumps(entry) + "\n")
-        said.append((*scores, 1 + number % 3))
-    (stored / "labels.jsonl").write_text("".join(filled), encoding="utf-8")
+    said = [[1 + (number * step) % 4 for step in (1, 1, 3)] for number in range(40)]
+    named = [dict(zip(("ann", "bo", "cy"), scores, strict=True)) for scores in said]
+    given = [{name: {"personalization": score} for name, score in of.items()} for of in named]
+    relabelled(stored / "labels.jsonl", lambda number, entry: given[number])
     (stored / "counting.py").write_text(JUDGE, encoding="utf-8")
     monkeypatch.syspath_prepend(str(stored))
     capsys.readouterr()
     assert agreement(["labels.jsonl", "--judge-model", "counting:Counting"]) == 0
-    row = next(
-        line for line in capsys.readouterr().out.splitlines() if line.split()[-2:] == ["0.520", "0.750"]
-    )
-    judge = [one[3] for one in said]
-    kappas = [metrics.cohen_kappa_score([one[n] for one in said], judge) for n in range(3)]
-    majority = metrics.cohen_kappa_score([one[0] for one in said], judge)
-    assert row.split()[1:3] == [f"{sum(kappas) / 3:.3f}", f"{majority:.3f}"]
-    assert f"{majority:.3f}" != f"{sum(kappas) / 3:.3f}"
+    rows = map(str.split, capsys.readouterr().out.splitlines())
+    row = next(words for words in rows if words[-2:] == ["0.520", "0.750"])
+    judge = [1 + number % 3 for number in range(40)]
+    kappas = [metrics.cohen_kappa_score(scores, judge) for scores in zip(*said, strict=True)]
+    mean, majority = f"{sum(kappas) / 3:.3f}", f"{kappas[0]:.3f}"  # two of the three label alike
+    assert row[1:3] == [mean, majority]
+    assert mean != majority
 
 
 #: It gives 1, 2, 3, 1, 2, 3, ... to the dialogues in the order that it is asked in.
@@ -250,27 +241,25 @@ def test_what_cannot_be_drawn_is_refused_in_one_line(
         draw_dialogues([of_memory], 1, seed="s")
 
 
-def test_a_type_of_one_domain_is_named_with_its_domain(tmp_path: Path) -> None:
-    preferences = {domain: {"Location Preference": ["near"]} for domain in ("Hotels", "Services")}
-    entry: dict[str, Any] = {
-        "id": "one",
-        "scenario": {
-            "kind": "multi",
-            "preferences": preferences,
-            "task": {
-                "intent": "You want both.",
-                "goal": "Both are booked.",
-                "domains": ["Hotels", "Services"],
-            },
-        },
-        "dialogue": [{"role": "user", "content": "Both."}, {"role": "assistant", "content": "Booked."}],
+@pytest.mark.parametrize(
+    ("name", "domains"),
+    [("Location Preference", ["Hotels", "Services"]), ("Services: Location Preference", ["Services"])],
+)
+def test_a_type_of_one_domain_is_named_with_its_domain(tmp_path: Path, name: str, domains: list[str]) -> None:
+    both = ["Hotels", "Services"]
+    task = {
+        "intent": "You want both.",
+        "goal": "Both are booked.",
+        "domains": both,
+        "relevant_preferences": [name],
     }
-    for name, relevant in (
-        ("Location Preference", ["Hotels", "Services"]),
-        ("Services: Location Preference", ["Services"]),
-    ):
-        entry["scenario"]["task"]["relevant_preferences"] = [name]
-        (tmp_path / "l.jsonl").write_text(json.dumps(entry), encoding="utf-8")
-        assert [
-            domain for domain, _ in read_labels(tmp_path / "l.jsonl")[0].scenario.task.relevant
-        ] == relevant
+    scenario = {
+        "kind": "multi",
+        "preferences": {d: {"Location Preference": ["near"]} for d in both},
+        "task": task,
+    }
+    said = [{"role": "user", "content": "Both."}, {"role": "assistant", "content": "Booked."}]
+    entry = json.dumps({"id": "one", "scenario": scenario, "dialogue": said})
+    (tmp_path / "l.jsonl").write_text(entry, encoding="utf-8")
+    (one,) = read_labels(tmp_path / "l.jsonl")
+    assert [domain for domain, _ in one.scenario.task.relevant] == domains

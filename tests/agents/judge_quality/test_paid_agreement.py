@@ -10,19 +10,15 @@ import pytest
 
 from tests.support.datasets.official_tree import write_code
 from tests.support.processes.commands import agreement as main
-from tests.support.processes.commands import command
+from tests.support.processes.commands import command, refusal
 from tests.support.repository import ROOT
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
-#: Words of the first turn of a transcript, as a prompt holds them.
-QUOTED = re.compile(r'^{"turn": 0, .*}$', re.MULTILINE)
-
 
 def judge(call: Call) -> Reply:
-    """A judge who quotes what was said."""
-    reply, first = play(call), QUOTED.search(call.prompt)
-    assert reply.data is not None
-    assert first is not None
+    """A judge who quotes what was said: the words of the first turn of the transcript in the prompt."""
+    reply, first = play(call), re.search(r'^{"turn": 0, .*}$', call.prompt, re.MULTILINE)
+    assert reply.data is not None and first is not None
     reply.data["evidence"] = [{"turn": 0, "quote": json.loads(first[0])["content"]}]
     return reply
 
@@ -41,77 +37,62 @@ def labels(tmp_path: Path, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) 
     return str(tmp_path / "labels.jsonl")
 
 
-def test_a_second_run_is_free(labels: str, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([labels, *MODEL, "--live", *PRICE]) == 0
-    first = capsys.readouterr().out
+def test_a_second_run_is_free(
+    labels: str, endpoint: Endpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = (tmp_path / name for name in ("first.json", "second.json"))
+    assert main([labels, *MODEL, "--live", *PRICE, "--report", str(first)]) == 0
+    before, *_, after = capsys.readouterr().out.split("rows are")
     assert len(endpoint.calls) == 12
-    assert re.search(r"^all +12 .* 0\.\d{4}$", first.split("rows are")[0], re.MULTILINE), "estimated before"
-    assert re.search(r"^all +12 +[\d,]+ .* 0\.\d{4}$", first.split("rows are")[-1], re.MULTILINE), (
-        "used in the end"
-    )
-    assert main([labels, *MODEL]) == 0, "what is recorded needs no --live"
-    second = capsys.readouterr().out
+    assert re.search(r"^all +12 .* 0\.\d{4}$", before, re.MULTILINE), "estimated"
+    assert re.search(r"^all +12 +[\d,]+ .* 0\.\d{4}$", after, re.MULTILINE), "used in the end"
+    assert main([labels, *MODEL, "--report", str(second)]) == 0, "what is recorded needs no --live"
+    assert "12 readings from records" in capsys.readouterr().out
+    assert first.read_bytes() == second.read_bytes()
     assert len(endpoint.calls) == 12
-    assert "12 readings from records" in second
     assert main([labels, *MODEL, "--live", "--anew"]) == 0
     assert len(endpoint.calls) == 24
-
-
-def test_the_figures_of_a_replay_are_those_of_the_run(labels: str, tmp_path: Path) -> None:
-    files = [tmp_path / "first.json", tmp_path / "second.json"]
-    for file, more in zip(files, (["--live"], []), strict=True):
-        assert main([labels, *MODEL, *more, "--report", str(file)]) == 0
-    assert files[0].read_bytes() == files[1].read_bytes()
 
 
 def test_an_estimate_calls_nobody(
     labels: str, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([labels, *MODEL, "--estimate", *PRICE]) == 0
-    out = capsys.readouterr().out
     assert not endpoint.calls
-    assert re.search(r"^judge p +6 +[\d,]+ +0 +0 +2,400 +0\.\d{4}$", out, re.MULTILINE)
+    row = r"^judge p +6 +[\d,]+ +0 +0 +2,400 +0\.\d{4}$"
+    assert re.search(row, capsys.readouterr().out, re.MULTILINE)
     main([labels, *MODEL, "--live"])
     capsys.readouterr()
     assert main([labels, *MODEL, "--estimate"]) == 0
     assert capsys.readouterr().out == "every reading is recorded: it costs nothing\n"
 
 
-def test_a_cap_on_calls_keeps_what_was_bought(
-    labels: str, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([labels, *MODEL, "--live", "--budget", "5calls", "--concurrency", "1"]) == 4
-    assert (
-        capsys.readouterr().err
-        == "error: the run has made 5 model calls, the cap of --budget; what was judged is kept, and the same command goes on from there (PL304)\n"
-    )
-    assert len(endpoint.calls) == 5
-    assert main([labels, *MODEL, "--live", "--budget", "7calls"]) == 0
+DEAR = ("--price", "openai:small = 100000, 100000")
+
+
+@pytest.mark.parametrize(
+    ("cap", "more", "bought", "told"),
+    [
+        ("5calls", (), 5, "error: the run has made 5 model calls, the cap of --budget; what was judged is kept, and the same command goes on from there (PL304)\n"),
+        ("1usd", (), 0, "error: --budget: no price is known for openai:small; give it with --price (PL304)\n"),
+        ("1usd", DEAR, 1, "the cap of --budget is $1.00; what was judged is kept"),
+    ],
+)  # fmt: skip
+def test_a_cap_keeps_what_was_bought(
+    labels: str, endpoint: Endpoint, capsys: pytest.CaptureFixture[str], cap: str, more: tuple[str, ...], bought: int, told: str
+) -> None:  # fmt: skip
+    live = [labels, *MODEL, "--live", "--concurrency", "1", *more]
+    assert main([*live, "--budget", cap]) == 4
+    assert told in capsys.readouterr().err
+    assert len(endpoint.calls) == bought
+    assert main([*live, "--budget", f"{12 - bought}calls"]) == 0
     assert len(endpoint.calls) == 12
-
-
-def test_a_cap_on_money(labels: str, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([labels, *MODEL, "--live", "--budget", "1usd"]) == 4
-    assert (
-        capsys.readouterr().err
-        == "error: --budget: no price is known for openai:small; give it with --price (PL304)\n"
-    )
-    assert not endpoint.calls
-    dear = ("--price", "openai:small = 100000, 100000")
-    assert main([labels, *MODEL, "--live", "--budget", "1usd", "--concurrency", "1", *dear]) == 4
-    assert "the cap of --budget is $1.00; what was judged is kept" in capsys.readouterr().err
-    assert len(endpoint.calls) == 1
 
 
 @pytest.mark.parametrize(("name", "option"), [("agreement", "--report"), ("calibrate", "--write")])
 def test_a_judge_that_answers_nothing_usable_is_an_error_that_says_why(
-    labels: str,
-    endpoint: Endpoint,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    name: str,
-    option: str,
-) -> None:
+    labels: str, endpoint: Endpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, option: str
+) -> None:  # fmt: skip
     endpoint.answer = lambda call: Reply("Well done.")
     out = tmp_path / "out.json"
     assert command(name)([labels, *MODEL[:2], "--live", option, str(out)]) == 4
@@ -135,14 +116,11 @@ def test_templates_of_ones_own_are_read_and_are_another_judge(
     labels: str, endpoint: Endpoint, tmp_path: Path
 ) -> None:
     (tmp_path / "prompts").mkdir()
-    (tmp_path / "prompts" / "judge_personalization.txt").write_text(
-        "Personalization: count the greetings.", encoding="utf-8"
-    )
-    assert main([labels, *MODEL, "--live"]) == 0
-    assert main([labels, *MODEL, "--live", "--prompts", str(tmp_path / "prompts")]) == 0
-    assert len(endpoint.calls) == 24
-    assert not any("count the greetings" in call.system for call in endpoint.calls[:12])
-    assert all("count the greetings" in call.system for call in endpoint.calls[12:])
+    own = "Personalization: count the greetings."
+    (tmp_path / "prompts" / "judge_personalization.txt").write_text(own, encoding="utf-8")
+    for more in ((), ("--prompts", str(tmp_path / "prompts"))):
+        assert main([labels, *MODEL, "--live", *more]) == 0
+    assert ["count the greetings" in call.system for call in endpoint.calls] == [False] * 12 + [True] * 12
 
 
 def test_records_lie_in_a_folder_and_are_not_trusted_once_edited(
@@ -155,16 +133,11 @@ def test_records_lie_in_a_folder_and_are_not_trusted_once_edited(
     kept = files[0].read_text(encoding="utf-8")
     files[0].write_text(kept.replace("the person", "as I like it", 1).replace('"score": ', '"score": 1', 1))
     assert files[0].read_text(encoding="utf-8") != kept
-    capsys.readouterr()
-    assert main([labels, *MODEL, *where]) == 4
-    err = capsys.readouterr().err
-    assert err.startswith(
-        f"error: {files[0]}: line 1 was edited or is cut off; delete it to have the dialogue read anew"
-    )
-    assert err.count("\n") == 1
+    edited = f"error: {files[0]}: line 1 was edited or is cut off; delete it to have the dialogue read anew"
+    assert refusal(capsys, "agreement", labels, *MODEL, *where).startswith(edited)
     files[0].unlink()
-    assert main([labels, *MODEL, *where]) == 4
-    assert capsys.readouterr().err == "error: openai:small costs money: add --live to call it (PL304)\n"
+    told = "error: openai:small costs money: add --live to call it"
+    assert refusal(capsys, "agreement", labels, *MODEL, *where) == told
     assert main([labels, *MODEL, "--live", *where]) == 0
     assert len(endpoint.calls) == 14
 
@@ -172,29 +145,20 @@ def test_records_lie_in_a_folder_and_are_not_trusted_once_edited(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("--dimensions", "facts"), "--dimensions facts: people label tc, p, nat-user, nat-assistant, coh-user, coh-assistant, unbacked (PL101)"),
-        (("--prompts", "/nowhere"), "/nowhere: no such folder of prompt templates (PL204)"),
-        (("--price", "dear"), "expected 'MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]' in dollars for a million tokens, found 'dear' (PL101)"),
+        (("--dimensions", "facts"), "--dimensions facts: people label tc, p, nat-user, nat-assistant, coh-user, coh-assistant, unbacked"),
+        (("--prompts", "/nowhere"), "/nowhere: no such folder of prompt templates"),
+        (("--prompts", "official:/nowhere"), "/nowhere"),
+        (("--price", "dear"), "expected 'MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]' in dollars for a million tokens, found 'dear'"),
+        *((option, option[0]) for option in (("--concurrency", "0"), ("--budget", "no"), ("--budget", "0calls"), ("--budget", "-1usd"))),
+        (("--judge-model", "embedded", "--protocol", "paper"), "--protocol: it shapes what a model is told, and 'embedded' is none of our"),
+        (("--judge-model", "embedded", "--prompts", "official:/nowhere"), "--prompts: it shapes what a model is told, and 'embedded' is"),
+        (("--protocol", "ours"), "invalid choice: 'ours'"),
     ],
 )  # fmt: skip
-def test_bad_arguments(
+def test_bad_arguments_are_one_line(
     labels: str, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
 ) -> None:
-    assert main([labels, *MODEL, "--live", *arguments]) == 4
-    assert capsys.readouterr().err == f"error: {problem}\n"
-
-
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [("--concurrency", "0"), ("--budget", "no"), ("--budget", "0calls"), ("--budget", "-1usd")],
-)
-def test_numbers_that_are_none(
-    labels: str, capsys: pytest.CaptureFixture[str], option: str, value: str
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([labels, *MODEL, option, value])
-    assert ended.value.code == 4
-    assert option in capsys.readouterr().err
+    assert problem in refusal(capsys, "agreement", labels, *MODEL, "--live", *arguments)
 
 
 @pytest.mark.parametrize(
@@ -206,15 +170,9 @@ def test_numbers_that_are_none(
     ],
 )
 def test_the_judge_of_each_protocol_can_be_measured(
-    labels: str,
-    tmp_path: Path,
-    endpoint: Endpoint,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    protocol: tuple[str, ...],
-    answered: int,
-    identity: str,
-) -> None:
+    labels: str, tmp_path: Path, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    protocol: tuple[str, ...], answered: int, identity: str,
+) -> None:  # fmt: skip
     """What the paper's Table 5 is about: a text with a score, in one prompt a reading."""
     write_code(tmp_path / "PersonaLens")
     monkeypatch.chdir(tmp_path)
@@ -229,23 +187,3 @@ def test_the_judge_of_each_protocol_can_be_measured(
     assert json.loads(report.read_text())["judge"].startswith(identity)
     if "official" in identity:
         assert {call.prompt[:2] for call in endpoint.calls} == {"tc", "p "}
-
-
-@pytest.mark.parametrize(
-    ("more", "told"),
-    [
-        (("--protocol", "paper"), "--protocol: it shapes what a model is told, and 'embedded' is none of our"),
-        (("--prompts", "official:/nowhere"), "--prompts: it shapes what a model is told, and 'embedded' is"),
-        (("--prompts", "official:/nowhere", "--judge-model", "openai:small"), "/nowhere"),
-        (("--protocol", "ours"), "invalid choice: 'ours'"),
-    ],
-)  # fmt: skip
-def test_prompts_that_no_model_gets_are_one_line(
-    labels: str, capsys: pytest.CaptureFixture[str], more: tuple[str, ...], told: str
-) -> None:
-    try:
-        status: object = main([labels, *more])
-    except SystemExit as left:
-        status = left.code
-    assert status in (2, 4)
-    assert told in capsys.readouterr().err
