@@ -74,15 +74,17 @@ def trust_note(results: Results) -> str:
 
 
 def not_judged_note(results: Results) -> str:
-    """Return what readings would need that the judge does not give, with the number of their items."""
-    of_items = (i.evaluation.not_judged.items() for i in results.own)
+    """Return what the judge never reads, and what other readings would need, with the number of items."""
+    suite, never = results.of_suite, results.settings.get("not_read") or ()
+    names = ", ".join(m.short for m in suite.measures if m.value in never and not suite.table_by_kind)
     reasons = Counter(
         why
-        for readings in of_items
-        for why in dict.fromkeys(why for d, why in readings if d != Dimension.FACTS)
+        for item in results.own
+        for why in {why: 0 for d, why in item.evaluation.not_judged.items() if d != Dimension.FACTS}
     )
-    every = count(len(results.own), results.of_suite.item)
-    return "; ".join(f"{why}: not judged in {number:,} of {every}" for why, number in reasons.items())
+    every = count(len(results.own), suite.item)
+    parts = [f"{why}: not judged in {number:,} of {every}" for why, number in reasons.items()]
+    return "; ".join([*([f"the judge gives no reading of {names}"] if names else []), *parts])
 
 
 def user_note(results: Results) -> str:
@@ -92,8 +94,7 @@ def user_note(results: Results) -> str:
         return ""
 
     def named(numbers: Mapping[FaultCode, int]) -> str:
-        ordered = sorted(numbers.items(), key=lambda pair: -pair[1])
-        return ", ".join(f"{number} {FAULTS[code]}" for code, number in ordered)
+        return ", ".join(f"{number} {FAULTS[code]}" for code, number in Counter(numbers).most_common())
 
     of = f"faults of the user in {audit.faulty} of {count(audit.audited, results.of_suite.dialogue)}"
     if not audit.lost:
@@ -311,9 +312,7 @@ def apart(value: float, other: float) -> tuple[str, str]:
 
 def decision(difference: Difference) -> str:
     """Return the result of the paired test in one to three words."""
-    if not difference.gated:
-        return "not gated"
-    return _DROPPED if difference.regressed else _NOT_DROPPED
+    return "not gated" if not difference.gated else _DROPPED if difference.regressed else _NOT_DROPPED
 
 
 def change_text(d: Difference, change: str, item: str) -> str:

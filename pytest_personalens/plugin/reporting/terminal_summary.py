@@ -56,9 +56,6 @@ def header_of(run: Run) -> str:
             line += f", bugs {s.official_bugs}"
         if roles := run.participants.roles_without_prompt():
             line += f"; it does not reach the {' and the '.join(roles)}, which no model plays"
-    if s.not_read and not suite.table_by_kind:  # such a table names them
-        names = ", ".join(get_measure(d).short for d in s.not_read)
-        line += f"; the embedded judge gives no reading of {names}"
     if s.report_only:
         line += f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.asks_for_gates else "")
     return one_line(redact(line))
