@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.dialogue import Message as Message
     from pytest_personalens.core.dialogue.dialogue import UserAgent as UserAgent
     from pytest_personalens.core.dialogue.dialogue import UserTurn as UserTurn
+    from pytest_personalens.core.dialogue.message import Call as Call
+    from pytest_personalens.core.dialogue.message import called as called
     from pytest_personalens.core.dialogue.state import MemoryStore as MemoryStore
-    from pytest_personalens.core.dialogue.tool_calls import Call as Call
-    from pytest_personalens.core.dialogue.tool_calls import called as called
     from pytest_personalens.core.errors import AssistantFault as AssistantFault
     from pytest_personalens.core.errors import DataError as DataError
     from pytest_personalens.core.errors import JudgeFault as JudgeFault
@@ -68,7 +68,7 @@ _PUBLIC: Final = {
         "Task",
     ),
     "core.dialogue.state": ("MemoryStore",),
-    "core.dialogue.tool_calls": ("Call", "called"),
+    "core.dialogue.message": ("Call", "called"),
     "core.judging.verdict": ("Dimension", "Evidence", "Judge", "Reason", "Verdict"),
     "datasets.base": ("Dataset",),
     "models.base": ("Answer", "Model", "Request"),

@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from pytest_personalens.agents.by_model.expected_usage import ASSISTANT, ROUNDS, USER, expected_call
+from pytest_personalens.core.judging.usage import ASSISTANT, ROUNDS, USER, expected_call
 
 ROOT = Path(__file__).resolve().parents[2]
 

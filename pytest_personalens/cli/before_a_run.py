@@ -9,13 +9,20 @@ from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.by_model.expected_usage import ASSISTANT, ROUNDS, USER, expected_call
 from pytest_personalens.agents.by_model.model_agents import ModelAgents, PromptSettings
 from pytest_personalens.cli.paid_calls import open_reliable
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import ModelError, PersonalensError, SpecError, error_codes
-from pytest_personalens.core.judging.dimensions import dimensions
-from pytest_personalens.core.judging.usage import Usage, price_of, read_prices
+from pytest_personalens.core.judging.measure import dimensions
+from pytest_personalens.core.judging.usage import (
+    ASSISTANT,
+    ROUNDS,
+    USER,
+    Usage,
+    expected_call,
+    price_of,
+    read_prices,
+)
 from pytest_personalens.core.safe_text import harmless, one_line
 from pytest_personalens.datasets import open_dataset
 from pytest_personalens.models.base import Request

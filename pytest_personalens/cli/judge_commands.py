@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents import EmbeddedJudge
-from pytest_personalens.agents.by_model.expected_usage import expected_call, tokens_in
 from pytest_personalens.agents.by_model.model_agents import ModelAgents, PromptSettings
 from pytest_personalens.agents.checked import offered
 from pytest_personalens.cli.command import report_files
@@ -24,8 +23,8 @@ from pytest_personalens.cli.paid_calls import (
 from pytest_personalens.core.errors import BudgetSpent, SpecError, error_text
 from pytest_personalens.core.files.destinations import cache_folder, file_kind, writable
 from pytest_personalens.core.files.links import write_atomically
-from pytest_personalens.core.judging.dimensions import Dimension, dimensions
-from pytest_personalens.core.judging.usage import Usage, price_of, read_prices
+from pytest_personalens.core.judging.measure import Dimension, dimensions
+from pytest_personalens.core.judging.usage import Usage, expected_call, price_of, read_prices, tokens_in
 from pytest_personalens.core.judging.verdict import LABELLED
 from pytest_personalens.core.safe_text import count
 from pytest_personalens.engine.agents_on_tape import JudgeByCase, JudgeOnTape

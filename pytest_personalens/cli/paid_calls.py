@@ -9,9 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from pytest_personalens.agents.by_model.expected_usage import tokens_in
 from pytest_personalens.core.errors import BudgetSpent, DataError, PersonalensError, SpecError
-from pytest_personalens.core.judging.usage import Usage, price_of, read_prices
+from pytest_personalens.core.judging.usage import Usage, price_of, read_prices, tokens_in
 from pytest_personalens.core.runtime import Threads
 from pytest_personalens.core.safe_text import one_line
 from pytest_personalens.datasets.embedded.building.model_pieces import (

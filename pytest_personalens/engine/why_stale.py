@@ -6,9 +6,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.core.dialogue.dialogue import Dialogue
-from pytest_personalens.core.dialogue.message import number_call_ids, strip_tool_calls
+from pytest_personalens.core.dialogue.message import call_lines, number_call_ids, strip_tool_calls
 from pytest_personalens.core.dialogue.state import state_difference
-from pytest_personalens.core.dialogue.tool_calls import call_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

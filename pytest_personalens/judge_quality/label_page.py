@@ -14,10 +14,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.agents.by_model.prompts import profile_text, situation_text, with_values
-from pytest_personalens.core.dialogue.message import Message
-from pytest_personalens.core.dialogue.tool_calls import call_texts
+from pytest_personalens.core.dialogue.message import Message, call_texts
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.measure import Dimension
 from pytest_personalens.core.names import FIRST_SUITE
 from pytest_personalens.datasets.base import digest
 from pytest_personalens.judge_quality.labels import read_unlabelled

@@ -338,7 +338,7 @@ def pytest_assertrepr_compare(
     # By its name first: a run that does not use it imports nothing for it.
     if op not in ("in", "not in") or type(left).__name__ != "Called" or not isinstance(right, list):
         return None
-    from pytest_personalens.core.dialogue.tool_calls import describe_calls
+    from pytest_personalens.core.dialogue.message import describe_calls
 
     why = ""
     evaluation = config.stash.get(EVALUATED, None)

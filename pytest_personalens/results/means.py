@@ -9,8 +9,7 @@ from math import lcm
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.measure import total
+from pytest_personalens.core.judging.measure import Dimension, total
 from pytest_personalens.core.options.gate import LEVEL
 from pytest_personalens.core.options.option_table import MANNER
 from pytest_personalens.results.stats.intervals import interval

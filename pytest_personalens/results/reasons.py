@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, get_args
 
-from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.measure import get_measure, text_of
+from pytest_personalens.core.judging.measure import Dimension, get_measure, text_of
 from pytest_personalens.core.judging.verdict import IntrusionCode
 from pytest_personalens.core.safe_text import count
 from pytest_personalens.core.scenario import Scenario

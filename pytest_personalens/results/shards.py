@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.files.jsonfile import first_problem
 from pytest_personalens.core.options.option_table import keys_of
-from pytest_personalens.core.options.settings import Settings
+from pytest_personalens.core.options.settings import Settings, check_expressions, with_groups
 from pytest_personalens.results.comparison.baseline import (
     agents_of_run,
     mismatch_message,
@@ -23,7 +23,6 @@ from pytest_personalens.results.comparison.baseline import (
 )
 from pytest_personalens.results.comparison.pairs import controls_of, trials_of
 from pytest_personalens.results.gates.check import check_again
-from pytest_personalens.results.gates.gate_expressions import check_expressions, with_groups
 from pytest_personalens.results.summarize import FACTS, NODE_IDS, conclude, summarize
 from pytest_personalens.results.values.results import read_results, write_json
 

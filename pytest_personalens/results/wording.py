@@ -7,7 +7,7 @@ from math import floor
 from statistics import median
 from typing import TYPE_CHECKING, Final, Literal
 
-from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.measure import Dimension
 from pytest_personalens.core.options.gate import VALID_FLOOR
 from pytest_personalens.core.safe_text import count
 

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.judging.dimensions import (
+from pytest_personalens.core.judging.measure import (
     DEFAULT_DIMENSIONS,
     FREE_DIMENSIONS,
     NEEDS_FACTS,
     NO_FACTS,
     READINGS,
     Dimension,
+    Metric,
 )
-from pytest_personalens.core.judging.measure import Metric
 from pytest_personalens.core.names import FIRST_SUITE
 from pytest_personalens.core.options.option_table import judge_specs, letters
 from pytest_personalens.core.scenario import DOMAINS, BaseScenario, Context, Scenario

@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Final, Literal
 
-from pytest_personalens.core.dialogue.tool_calls import call_texts
+from pytest_personalens.core.dialogue.message import call_texts
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.safe_text import cut_to

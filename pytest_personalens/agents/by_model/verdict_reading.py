@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from pytest_personalens.core.dialogue.tool_calls import call_texts
+from pytest_personalens.core.dialogue.message import call_texts
 from pytest_personalens.core.judging.measure import ANSWERS, CRITERION
 from pytest_personalens.core.judging.verdict import (
     Dimension,

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, Pro
 from pydantic import PrivateAttr
 
 from pytest_personalens.core.dialogue.message import AssistantMessages as AssistantMessages
+from pytest_personalens.core.dialogue.message import Call, calls_of, strip_tool_calls, without_secrets
 from pytest_personalens.core.dialogue.message import Message as Message
-from pytest_personalens.core.dialogue.message import strip_tool_calls, without_secrets
 from pytest_personalens.core.dialogue.reply import MAX_REPLY_CHARS as MAX_REPLY_CHARS
 from pytest_personalens.core.dialogue.reply import Reply, read_reply, read_stream
 from pytest_personalens.core.dialogue.state import State
-from pytest_personalens.core.dialogue.tool_calls import Call, calls_of
 from pytest_personalens.core.errors import (
     AssistantFault,
     PersonalensError,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Prot
 from pydantic import AfterValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema, model_validator
 
 from pytest_personalens.core.frozen import Frozen, Sparse, Text
-from pytest_personalens.core.judging.dimensions import DEFAULT_DIMENSIONS as DEFAULT_DIMENSIONS
-from pytest_personalens.core.judging.dimensions import LABELLED as LABELLED
-from pytest_personalens.core.judging.dimensions import READINGS as READINGS
-from pytest_personalens.core.judging.dimensions import Dimension as Dimension
+from pytest_personalens.core.judging.measure import DEFAULT_DIMENSIONS as DEFAULT_DIMENSIONS
+from pytest_personalens.core.judging.measure import LABELLED as LABELLED
+from pytest_personalens.core.judging.measure import READINGS as READINGS
+from pytest_personalens.core.judging.measure import Dimension as Dimension
 from pytest_personalens.core.judging.measure import Measure, Score, get_measure
 
 if TYPE_CHECKING:

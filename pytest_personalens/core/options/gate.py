@@ -6,8 +6,7 @@ import difflib
 import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.measure import CRITERION, name_of
+from pytest_personalens.core.judging.measure import CRITERION, Dimension, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -198,7 +198,7 @@ def check_settings(settings: Settings) -> None:
 
             mended_bugs(settings.official_bugs)
         if settings.sample is not None and settings.asks_for_gates:
-            from pytest_personalens.results.gates.gate_expressions import check_expressions
+            from pytest_personalens.core.options.settings import check_expressions
 
             check_expressions(settings)
         if settings.sample is not None or settings.control:

@@ -78,7 +78,7 @@ class Controller:
         # which starts the workers.
         run = self._run
         if self._gates:
-            from pytest_personalens.results.gates.gate_expressions import with_groups
+            from pytest_personalens.core.options.settings import with_groups
 
             self._gates = with_groups(self._gates, run.dataset.domains(), run.suite.kinds)
         run.refuse_undecidable(self._gates)

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from pytest_personalens.agents.by_model.expected_usage import (
+from pytest_personalens.core.dialogue.dialogue import converse
+from pytest_personalens.core.judging.measure import ALL_CRITERIA, CRITERION, dimensions
+from pytest_personalens.core.judging.usage import (
     ASSISTANT,
     ROUNDS,
     USER,
+    Usage,
     expected_call,
     tokens_in,
 )
-from pytest_personalens.core.dialogue.dialogue import converse
-from pytest_personalens.core.judging.dimensions import dimensions
-from pytest_personalens.core.judging.measure import ALL_CRITERIA, CRITERION
-from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.names import FIRST_SUITE
 from pytest_personalens.reports.terminal.summary_lines import usage_table
 from pytest_personalens.results.summarize import price_for, role_of

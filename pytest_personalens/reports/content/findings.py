@@ -6,9 +6,8 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.evaluation import Evaluation
-from pytest_personalens.core.judging.measure import CRITERION
+from pytest_personalens.core.judging.measure import CRITERION, Dimension
 from pytest_personalens.core.names import BUILT_IN, file_of, within_file
 from pytest_personalens.core.options.gate import GateExpression
 from pytest_personalens.core.options.option_table import OPTIONS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.measure import Dimension
 from pytest_personalens.core.safe_text import count, harmless, one_line
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.reports.content.markup import short_line, whole_words

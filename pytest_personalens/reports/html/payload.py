@@ -10,8 +10,8 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from pytest_personalens.core.dialogue.message import call_texts
 from pytest_personalens.core.dialogue.state import leaves_of
-from pytest_personalens.core.dialogue.tool_calls import call_texts
 from pytest_personalens.core.names import BUILT_IN
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.reports.content.findings import command_line

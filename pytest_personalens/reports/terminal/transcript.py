@@ -7,10 +7,10 @@ import textwrap
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.dialogue.message import call_lines
 from pytest_personalens.core.dialogue.state import stored_records
-from pytest_personalens.core.dialogue.tool_calls import call_lines
 from pytest_personalens.core.errors import with_code
-from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.measure import Dimension
 from pytest_personalens.core.safe_text import cut_to, harmless, one_line, upper_first
 from pytest_personalens.reports.content.findings import unscored_text
 from pytest_personalens.reports.content.markup import short_line

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.judging.dimensions import Dimension
-from pytest_personalens.core.judging.measure import Metric, get_measure
+from pytest_personalens.core.judging.measure import Dimension, Metric, get_measure
 from pytest_personalens.core.options.gate import (
     CRITERION_GATE,
     LATENCY_P95,

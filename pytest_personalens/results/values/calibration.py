@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, NonNegativeInt, model_validator
 from pytest_personalens.core.errors import SpecError, short_repr
 from pytest_personalens.core.files.jsonfile import read_versioned
 from pytest_personalens.core.frozen import Frozen
-from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.measure import Dimension
 from pytest_personalens.results.stats.intervals import beta_quantile
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, WithJso
 
 from pytest_personalens.core.dialogue.message import Message
 from pytest_personalens.core.frozen import Frozen
-from pytest_personalens.core.judging.dimensions import Dimension
 from pytest_personalens.core.judging.evaluation import Evaluation
-from pytest_personalens.core.judging.measure import Measure, Score, find_measure, get_measure
+from pytest_personalens.core.judging.measure import Dimension, Measure, Score, find_measure, get_measure
 from pytest_personalens.core.judging.verdict import MeasureField, ReasonCode, ScoreField
 from pytest_personalens.core.names import without_parameters
 from pytest_personalens.results.values.figures import Latency

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 
 from pytest_personalens.core.facts import Day, StoredValue, StoreLook
 from pytest_personalens.core.frozen import Frozen, Text
-from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.measure import Dimension
 from pytest_personalens.core.scenario import (
     BaseScenario,
     Context,

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.files.json_stream import JsonWindow, read_at
+from pytest_personalens.core.files.jsonfile import JsonWindow, read_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

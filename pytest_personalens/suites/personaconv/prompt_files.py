@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.core.files.json_stream import CHANGED, read_at, read_object
+from pytest_personalens.core.files.jsonfile import CHANGED, read_at, read_object
 from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.suites.personaconv.posts import text_field
 from pytest_personalens.suites.personaconv.predictions import (

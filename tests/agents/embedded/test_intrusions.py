@@ -10,7 +10,7 @@ import pytest
 from pytest_personalens.agents.embedded.judge import EmbeddedJudge
 from pytest_personalens.core.dialogue.message import Message
 from pytest_personalens.core.facts import Limit
-from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.measure import Dimension
 from pytest_personalens.core.scenario import Scenario
 from tests.support.datasets.dinner import DINNER, dialogue
 

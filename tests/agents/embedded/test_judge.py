@@ -14,7 +14,7 @@ from pytest_personalens.agents.embedded.reader.statements import Act, act_of
 from pytest_personalens.agents.embedded.reader.typed_values import agrees, values
 from pytest_personalens.core.errors import JudgeFault, NotJudged
 from pytest_personalens.core.facts import Clock, Fact, FactKind, Limit
-from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.measure import Dimension
 from pytest_personalens.core.scenario import GoalPart, Scenario
 from pytest_personalens.datasets import draw
 from tests.support.datasets.dinner import DINNER, dialogue

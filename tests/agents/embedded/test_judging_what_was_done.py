@@ -16,7 +16,7 @@ from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.dialogue.message import Function, ToolCall, strip_tool_calls
 from pytest_personalens.core.dialogue.state import State
 from pytest_personalens.core.errors import NotJudged
-from pytest_personalens.core.judging.dimensions import Dimension
+from pytest_personalens.core.judging.measure import Dimension
 from pytest_personalens.core.judging.verdict import Reason, Verdict
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.judge_quality.labels import Labelled, read_labels

@@ -7,7 +7,7 @@ import pytest
 from pytest_personalens import Dimension, JudgeFault, UserTurn, evaluate
 from pytest_personalens.core.dialogue.dialogue import converse
 from pytest_personalens.core.errors import NotJudged
-from pytest_personalens.core.judging.dimensions import FREE_DIMENSIONS, NEEDS_FACTS
+from pytest_personalens.core.judging.measure import FREE_DIMENSIONS, NEEDS_FACTS
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.engine.agents_on_tape import JudgeOnTape, UserOnTape

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_personalens.core.errors import DataError, PersonalensError
-from pytest_personalens.core.files.json_stream import JsonWindow, read_at
+from pytest_personalens.core.files.jsonfile import JsonWindow, read_at
 from pytest_personalens.suites.questions import benchmarks
 from pytest_personalens.suites.questions.data import QuestionsDataset, open_questions
 from pytest_personalens.suites.questions.questions import Question

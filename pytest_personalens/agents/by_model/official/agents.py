@@ -13,7 +13,7 @@ from pytest_personalens.agents.by_model.official.checkout import JUDGED
 from pytest_personalens.agents.by_model.official.filling import OfficialPrompts, family_of
 from pytest_personalens.agents.by_model.prompts import MAX_SHOWN
 from pytest_personalens.core.dialogue.dialogue import UserTurn
-from pytest_personalens.core.dialogue.tool_calls import call_lines
+from pytest_personalens.core.dialogue.message import call_lines
 from pytest_personalens.core.errors import JudgeFault, SpecError, UserAgentFault
 from pytest_personalens.core.judging.verdict import Dimension, Verdict
 from pytest_personalens.models import Model, Request

@@ -11,7 +11,7 @@ from pytest_personalens.agents.embedded.reader.fact_readings import is_taste
 from pytest_personalens.agents.embedded.reader.statements import DONE, FIRM
 from pytest_personalens.agents.embedded.reader.text import content, fold, stem, stems
 from pytest_personalens.agents.embedded.reader.typed_values import PERSONS, Day, Time, values
-from pytest_personalens.core.dialogue.tool_calls import Call, call_line, calls_of
+from pytest_personalens.core.dialogue.message import Call, call_line, calls_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -10,7 +10,7 @@ from pytest_personalens.agents.embedded.judge.parts import read_parts
 from pytest_personalens.agents.embedded.reader.fact_readings import is_taste
 from pytest_personalens.core.dialogue.state import stored_records
 from pytest_personalens.core.errors import NotJudged
-from pytest_personalens.core.judging.dimensions import NEEDS_FACTS, NO_FACTS
+from pytest_personalens.core.judging.measure import NEEDS_FACTS, NO_FACTS
 from pytest_personalens.core.judging.verdict import MOST_EVIDENCE, Dimension, Evidence, Reason, Verdict
 
 if TYPE_CHECKING:

@@ -58,7 +58,7 @@ def test_a_post_that_crosses_what_is_read_at_a_time(tmp_path: Path, monkeypatch:
     posts = people()
     whole = everything(written(tmp_path, posts))
     for window in (1, 7, 64, 1000):
-        monkeypatch.setattr("pytest_personalens.core.files.json_stream._WINDOW", window)
+        monkeypatch.setattr("pytest_personalens.core.files.jsonfile._WINDOW", window)
         assert everything(written(tmp_path, posts, f"{window}.json", indent=1)) == whole
 
 
