@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_personalens.agents import EmbeddedJudge
+from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.judging.verdict import Dimension

@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
+from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.judging.evaluation import evaluate

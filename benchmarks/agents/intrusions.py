@@ -13,7 +13,7 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from pytest_personalens import evaluate
-from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
+from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import EmbeddedDataset

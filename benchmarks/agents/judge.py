@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from pytest_personalens.agents import EmbeddedJudge
+from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.judging.verdict import DEFAULT_DIMENSIONS

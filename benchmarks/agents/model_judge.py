@@ -17,8 +17,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pytest_personalens.agents import EmbeddedJudge
 from pytest_personalens.agents.by_model.model_agents import PromptSettings
+from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge
 from pytest_personalens.cli.judge_commands import open_judge
 from pytest_personalens.core.errors import JudgeFault, NotJudged, RecordError
 from pytest_personalens.core.judging.verdict import Dimension

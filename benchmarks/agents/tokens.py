@@ -15,9 +15,8 @@ from statistics import mean
 
 import bpe_openai
 
-from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
 from pytest_personalens.agents.by_model.model_judge import ModelJudge
-from pytest_personalens.agents.by_model.model_user import END_SIGNAL, ModelUserAgent
+from pytest_personalens.agents.by_model.model_speakers import END_SIGNAL, ModelAssistant, ModelUserAgent
 from pytest_personalens.agents.by_model.prompts import Prompts
 from pytest_personalens.core.judging.evaluation import evaluate
 from pytest_personalens.core.judging.verdict import READINGS

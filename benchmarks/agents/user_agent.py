@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.agents import EmbeddedUserAgent
+from pytest_personalens.agents.embedded.embedded_agents import EmbeddedUserAgent
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, sentences
 from pytest_personalens.core.dialogue.dialogue import AssistantMessages, Dialogue, Message, converse
 from pytest_personalens.datasets import EmbeddedDataset, draw

@@ -8,9 +8,8 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents import EmbeddedJudge
 from pytest_personalens.agents.by_model.model_agents import ModelAgents, PromptSettings
-from pytest_personalens.agents.checked import offered
+from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge
 from pytest_personalens.cli.command import report_files
 from pytest_personalens.cli.paid_calls import (
     budget_of,
@@ -27,7 +26,7 @@ from pytest_personalens.core.judging.measure import Dimension, dimensions
 from pytest_personalens.core.judging.usage import Usage, expected_call, price_of, read_prices, tokens_in
 from pytest_personalens.core.judging.verdict import LABELLED
 from pytest_personalens.core.safe_text import count
-from pytest_personalens.engine.agents_on_tape import JudgeByCase, JudgeOnTape
+from pytest_personalens.engine.agents_on_tape import JudgeByCase, JudgeOnTape, offered
 from pytest_personalens.judge_quality import agreement_tables, label_page, measure, read_labels
 from pytest_personalens.judge_quality.agreement import idle_lines, idle_readings, labelled_readings
 from pytest_personalens.models import open_model

@@ -47,7 +47,7 @@ def refuse_prompts_for_nobody(specs: ParticipantSpecs, played: Collection[str]) 
     """Raise `SpecError` for prompts that no model is given; `played` are the roles that models play."""
     prompts = specs.prompts
     if prompts.official_bugs != "reproduce":  # a run without models needs nothing of theirs
-        from pytest_personalens.agents.by_model.official.agents import mended_bugs
+        from pytest_personalens.agents.by_model.official_prompts import mended_bugs
 
         mended_bugs(prompts.official_bugs)
     if prompts.named and not played:

@@ -9,14 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.agents.by_model.model_agents import ModelAgents
-from pytest_personalens.agents.checked import AgentRole, JudgeByReading, offered
 from pytest_personalens.core.errors import PersonalensError, RecordError, SpecError, Stopped, error_text
 from pytest_personalens.core.judging.measure import ALL_CRITERIA, get_measure
 from pytest_personalens.core.judging.usage import price_of
 from pytest_personalens.core.options.option_table import judge_specs
 from pytest_personalens.core.scenario import Context, Situation
 from pytest_personalens.core.suite import get_suite
-from pytest_personalens.engine.agents_on_tape import JudgeOnTape, ModelJudgeOnTape, UserOnTape
+from pytest_personalens.engine.agents_on_tape import (
+    AgentRole,
+    JudgeByReading,
+    JudgeOnTape,
+    ModelJudgeOnTape,
+    UserOnTape,
+    offered,
+)
 from pytest_personalens.engine.assistant.assistant import (
     WITHOUT_CONTEXT,
     EventLoop,
@@ -32,8 +38,8 @@ from pytest_personalens.models.meter import Meter, Total
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
-    from pytest_personalens.agents.by_model.official.agents import OfficialAssistant
+    from pytest_personalens.agents.by_model.model_speakers import ModelAssistant
+    from pytest_personalens.agents.by_model.official_prompts import OfficialAssistant
     from pytest_personalens.core.dialogue.dialogue import UserAgent
     from pytest_personalens.core.judging.measure import Measure
     from pytest_personalens.core.judging.usage import Price

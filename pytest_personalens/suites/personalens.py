@@ -102,16 +102,16 @@ class PersonaLens(Suite):
         return other_user_of(dataset, seed, ref)
 
     def asker(self, settings: Settings) -> UserAgent:
-        from pytest_personalens.agents import EmbeddedUserAgent
+        from pytest_personalens.agents.embedded.embedded_agents import EmbeddedUserAgent
 
         if not settings.manner:
             return EmbeddedUserAgent()
-        from pytest_personalens.agents.manners import MannerlyUserAgent
+        from pytest_personalens.agents.embedded.manners import MannerlyUserAgent
 
         return MannerlyUserAgent(settings.manner)
 
     def scorer(self, settings: Settings, root: str) -> Judge:
-        from pytest_personalens.agents import EmbeddedJudge
+        from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge
 
         return EmbeddedJudge()
 

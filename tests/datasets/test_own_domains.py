@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens import Dimension, Message, Scenario
-from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
+from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.datasets import EmbeddedDataset, open_dataset

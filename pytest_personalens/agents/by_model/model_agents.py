@@ -9,9 +9,8 @@ from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.options.settings import OFFICIAL_PROMPTS
 
 if TYPE_CHECKING:
-    from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
-    from pytest_personalens.agents.by_model.official.agents import OfficialAssistant
-    from pytest_personalens.agents.by_model.official.filling import OfficialPrompts
+    from pytest_personalens.agents.by_model.model_speakers import ModelAssistant
+    from pytest_personalens.agents.by_model.official_prompts import OfficialAssistant, OfficialPrompts
     from pytest_personalens.agents.by_model.prompts import Prompts
     from pytest_personalens.core.dialogue.dialogue import UserAgent
     from pytest_personalens.core.judging.verdict import Judge
@@ -59,9 +58,11 @@ class ModelAgents:
         prompts, root = self._settings.prompts, root or Path()
         self._official: OfficialPrompts | None = None
         if prompts and self._settings.official:
-            from pytest_personalens.agents.by_model.official.agents import mended_bugs
-            from pytest_personalens.agents.by_model.official.checkout import read_checkout
-            from pytest_personalens.agents.by_model.official.filling import OfficialPrompts
+            from pytest_personalens.agents.by_model.official_prompts import (
+                OfficialPrompts,
+                mended_bugs,
+                read_checkout,
+            )
 
             templates = read_checkout(root / prompts.removeprefix(OFFICIAL_PROMPTS))
             self._official = OfficialPrompts(templates, mended_bugs(self._settings.official_bugs))
@@ -77,10 +78,10 @@ class ModelAgents:
         """Return the user agent that `model` plays, in a manner if one is named."""
         self._settings.refuse_manner(manner)
         if self._official is not None:
-            from pytest_personalens.agents.by_model.official.agents import OfficialUserAgent
+            from pytest_personalens.agents.by_model.official_prompts import OfficialUserAgent
 
             return OfficialUserAgent(model, meter, self._official)
-        from pytest_personalens.agents.by_model.model_user import ModelUserAgent
+        from pytest_personalens.agents.by_model.model_speakers import ModelUserAgent
 
         thinks = self._settings.user_agent
         return ModelUserAgent(model, meter, self._prompts, thinks=thinks, manner=manner)
@@ -88,11 +89,11 @@ class ModelAgents:
     def judge(self, model: Model, meter: Meter, *, temperature: float = 0.0) -> Judge:
         """Return the judge that `model` plays."""
         if self._official is not None:
-            from pytest_personalens.agents.by_model.official.agents import OfficialJudge
+            from pytest_personalens.agents.by_model.official_prompts import OfficialJudge
 
             return OfficialJudge(model, meter, self._official, temperature=temperature)
         if self._settings.protocol == "paper":
-            from pytest_personalens.agents.by_model.paper_judge import PaperJudge
+            from pytest_personalens.agents.by_model.model_judge import PaperJudge
 
             return PaperJudge(model, meter, self._prompts, temperature=temperature)
         from pytest_personalens.agents.by_model.model_judge import ModelJudge
@@ -104,9 +105,9 @@ class ModelAgents:
     ) -> ModelAssistant | OfficialAssistant:
         """Return the assistant that `model` plays, who knows `context`."""
         if self._official is not None:
-            from pytest_personalens.agents.by_model.official.agents import OfficialAssistant
+            from pytest_personalens.agents.by_model.official_prompts import OfficialAssistant
 
             return OfficialAssistant(model, meter, self._official, setting=setting, context=context)
-        from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
+        from pytest_personalens.agents.by_model.model_speakers import ModelAssistant
 
         return ModelAssistant(model, meter, self._prompts, setting=setting, context=context)

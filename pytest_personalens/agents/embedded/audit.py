@@ -10,8 +10,7 @@ from pytest_personalens.core.judging.verdict import UserFault
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.agents.embedded.reader.fact_readings import Finding
-    from pytest_personalens.agents.embedded.reader.statements import Statement
+    from pytest_personalens.agents.embedded.reader.statements import Finding, Statement
     from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.scenario import Scenario
@@ -65,8 +64,7 @@ def _contradictions(scenario: Scenario, messages: Sequence[Message]) -> Iterator
     if not scenario.task.facts or not turns:
         return
     # A replay rarely gets here, and these imports would slow it down.
-    from pytest_personalens.agents.embedded.reader.fact_readings import Facts, is_taste
-    from pytest_personalens.agents.embedded.reader.statements import pieces
+    from pytest_personalens.agents.embedded.reader.statements import Facts, is_taste, pieces
     from pytest_personalens.agents.embedded.reader.text import mentions, plain
     from pytest_personalens.agents.embedded.reader.typed_values import values
     from pytest_personalens.datasets.world.written import FORMS, say
@@ -148,9 +146,8 @@ def _ending(scenario: Scenario, dialogue: Dialogue) -> Iterator[UserFault]:
     if not (silent or _is_content(end)):
         return
     # A replay rarely gets here, and these imports would slow it down.
-    from pytest_personalens.agents.embedded.judge.parts import read_parts
-    from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
-    from pytest_personalens.agents.embedded.reader.fact_readings import is_taste
+    from pytest_personalens.agents.embedded.judge.read_dialogue import Reading, read_parts
+    from pytest_personalens.agents.embedded.reader.statements import is_taste
 
     until = Reading(scenario, dialogue.model_copy(update={"messages": messages[: last + 1]}))
     now = [s for s in until.said if s.turn == last]

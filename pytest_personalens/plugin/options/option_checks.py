@@ -194,7 +194,7 @@ def check_settings(settings: Settings) -> None:
         if settings.sample is not None:
             _check_dimensions(settings)
         if settings.official_bugs != BY_KEY["official_bugs"].default:
-            from pytest_personalens.agents.by_model.official.agents import mended_bugs
+            from pytest_personalens.agents.by_model.official_prompts import mended_bugs
 
             mended_bugs(settings.official_bugs)
         if settings.sample is not None and settings.asks_for_gates:

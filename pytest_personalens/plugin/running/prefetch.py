@@ -120,7 +120,7 @@ class Prefetcher:
             return
         self._imported = True
         if self._run.suite.auditor:
-            from pytest_personalens.agents.embedded.reader import fact_readings  # noqa: F401
+            from pytest_personalens.agents.embedded.reader import statements  # noqa: F401
         from pytest_personalens.results import reasons  # noqa: F401
         from pytest_personalens.results.values import item  # noqa: F401
 

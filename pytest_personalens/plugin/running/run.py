@@ -41,12 +41,12 @@ from pytest_personalens.plugin.stored.resume import RunState, begin_run
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_personalens.agents.checked import AgentRole
     from pytest_personalens.core.dialogue.state import MemoryStore
     from pytest_personalens.core.facts import Session
     from pytest_personalens.core.options.gate import GateExpression
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.engine.agents_on_tape import AgentRole
     from pytest_personalens.engine.job import Assistant, StoredDialogue
     from pytest_personalens.models.call_log import CaseCalls
     from pytest_personalens.plugin.running.persona import Persona

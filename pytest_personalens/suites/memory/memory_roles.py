@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded.judge.judge import EmbeddedJudge
+from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.agents.embedded.reader.text import content
-from pytest_personalens.agents.embedded.user import EmbeddedUserAgent
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
 from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, Verdict

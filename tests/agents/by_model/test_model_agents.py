@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from pytest_personalens import Answer, Dialogue, Dimension, FakeModel, Reason, Request, Scenario, Verdict
-from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
 from pytest_personalens.agents.by_model.model_judge import ModelJudge, VotingJudge, answer_schema
-from pytest_personalens.agents.by_model.model_user import ModelUserAgent, out_of_role
+from pytest_personalens.agents.by_model.model_speakers import ModelAssistant, ModelUserAgent, out_of_role
 from pytest_personalens.agents.by_model.prompts import Prompts
 from pytest_personalens.agents.by_model.verdict_reading import read_lines, read_verdict
 from pytest_personalens.core import errors

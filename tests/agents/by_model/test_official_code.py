@@ -12,14 +12,14 @@ from typing import Any, Final
 import pytest
 
 from pytest_personalens import FakeModel
-from pytest_personalens.agents.by_model.official.agents import (
+from pytest_personalens.agents.by_model.official_prompts import (
     OfficialAssistant,
     OfficialJudge,
+    OfficialPrompts,
     OfficialUserAgent,
+    read_checkout,
     read_official,
 )
-from pytest_personalens.agents.by_model.official.checkout import read_checkout
-from pytest_personalens.agents.by_model.official.filling import OfficialPrompts
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, converse
 from pytest_personalens.core.judging.verdict import READINGS, Dimension
 from pytest_personalens.core.scenario import Scenario

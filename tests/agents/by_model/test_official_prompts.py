@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from pytest_personalens import FakeModel
-from pytest_personalens.agents.by_model.official.agents import (
+from pytest_personalens.agents.by_model.official_prompts import (
     BUGS,
     OfficialAssistant,
     OfficialJudge,
+    OfficialPrompts,
     OfficialUserAgent,
     mended_bugs,
+    read_checkout,
     read_official,
 )
-from pytest_personalens.agents.by_model.official.checkout import read_checkout
-from pytest_personalens.agents.by_model.official.filling import OfficialPrompts
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, converse
 from pytest_personalens.core.errors import DataError, JudgeFault, SpecError
 from pytest_personalens.core.judging.verdict import READINGS, Dimension

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_personalens.agents.by_model.official.agents import read_official
-from pytest_personalens.agents.by_model.paper_judge import is_echoed, read_sections
+from pytest_personalens.agents.by_model.model_judge import is_echoed, read_sections
+from pytest_personalens.agents.by_model.official_prompts import read_official
 from pytest_personalens.core.judging.verdict import Dimension
 
 TC, P, TURNS = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from pytest_personalens.agents import EmbeddedUserAgent
 from pytest_personalens.agents.embedded.audit import user_faults
+from pytest_personalens.agents.embedded.embedded_agents import EmbeddedUserAgent
 from pytest_personalens.core.dialogue.dialogue import Dialogue, End, Message, converse
 from tests.support.datasets.embedded import any_with, drawn
 

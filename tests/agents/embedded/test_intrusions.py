@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.agents.embedded.judge import EmbeddedJudge
+from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge
 from pytest_personalens.core.dialogue.message import Message
 from pytest_personalens.core.facts import Limit
 from pytest_personalens.core.judging.measure import Dimension

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.agents.embedded.judge import EmbeddedJudge
+from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge
 from pytest_personalens.agents.embedded.judge.personalization import POINTS, score
 from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
 from pytest_personalens.agents.embedded.reader.statements import Act, act_of

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from pytest_personalens import FakeModel
-from pytest_personalens.agents.by_model.paper_judge import PaperJudge
+from pytest_personalens.agents.by_model.model_judge import PaperJudge
 from pytest_personalens.agents.by_model.prompts import MAX_SHOWN, MAX_STATE_SHOWN, Prompts
-from pytest_personalens.agents.embedded.judge.judge import EmbeddedJudge
+from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.dialogue.message import Function, ToolCall, strip_tool_calls
 from pytest_personalens.core.dialogue.state import State

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_personalens import FakeModel
-from pytest_personalens.agents import EmbeddedUserAgent
 from pytest_personalens.agents.by_model.model_agents import ModelAgents
 from pytest_personalens.agents.embedded.audit import user_faults
-from pytest_personalens.agents.manners import MannerlyUserAgent
+from pytest_personalens.agents.embedded.embedded_agents import EmbeddedUserAgent
+from pytest_personalens.agents.embedded.manners import MannerlyUserAgent
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, converse
 from pytest_personalens.core.options.option_table import MANNERS
 from pytest_personalens.models.meter import Meter
@@ -107,7 +107,7 @@ def test_results_are_shown_by_manner(repo: Repository) -> None:
 OWN = """
 
 def pytest_personalens_user_agent(spec, config):
-    from pytest_personalens.agents import EmbeddedUserAgent
+    from pytest_personalens.agents.embedded.embedded_agents import EmbeddedUserAgent
 
     own = EmbeddedUserAgent()
     own.manners = {"terse": EmbeddedUserAgent()}

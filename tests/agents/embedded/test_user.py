@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
+from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, sentences
 from pytest_personalens.agents.embedded.user.answers import alternatives, questions
 from pytest_personalens.agents.embedded.user.voice import first_person

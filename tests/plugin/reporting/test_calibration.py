@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_personalens.agents import EmbeddedJudge
+from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge
 from pytest_personalens.results.values.calibration import Found, correct, labels_to_decide
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import ROOT, Repository

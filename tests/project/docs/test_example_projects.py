@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
+from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.core.dialogue.dialogue import converse
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.options.option_table import DEFAULT_SEED

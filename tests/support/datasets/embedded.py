@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents import EmbeddedUserAgent
+from pytest_personalens.agents.embedded.embedded_agents import EmbeddedUserAgent
 from pytest_personalens.core.dialogue.dialogue import Message
 from pytest_personalens.datasets import EmbeddedDataset, draw
 

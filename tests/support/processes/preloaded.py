@@ -80,7 +80,7 @@ def _remember_toml() -> None:
 
 def play_one_dialogue() -> None:
     """Let the example's bot talk to the embedded user and be judged, which reads all their files."""
-    from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
+    from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge, EmbeddedUserAgent
     from pytest_personalens.core.judging.evaluation import evaluate
     from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 

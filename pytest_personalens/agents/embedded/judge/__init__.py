@@ -1,5 +1,1 @@
-"""The embedded judge: it checks facts, tool calls, states and preferences. Prose needs a model."""
-
-from pytest_personalens.agents.embedded.judge.judge import EmbeddedJudge
-
-__all__ = ["EmbeddedJudge"]
+"""The readings of the embedded judge. How natural or coherent a dialogue is, needs a model."""

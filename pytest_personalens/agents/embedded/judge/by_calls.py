@@ -6,9 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pytest_personalens.agents.embedded.judge.parts import VERBS, deeds_of, may_do, names_in
-from pytest_personalens.agents.embedded.reader.fact_readings import is_taste
-from pytest_personalens.agents.embedded.reader.statements import DONE, FIRM
+from pytest_personalens.agents.embedded.judge.read_dialogue import VERBS, deeds_of, may_do, names_in
+from pytest_personalens.agents.embedded.reader.statements import DONE, FIRM, is_taste
 from pytest_personalens.agents.embedded.reader.text import content, fold, stem, stems
 from pytest_personalens.agents.embedded.reader.typed_values import PERSONS, Day, Time, values
 from pytest_personalens.core.dialogue.message import Call, call_line, calls_of
@@ -16,10 +15,8 @@ from pytest_personalens.core.dialogue.message import Call, call_line, calls_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from pytest_personalens.agents.embedded.judge.parts import PartReading
-    from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
-    from pytest_personalens.agents.embedded.reader.fact_readings import Finding
-    from pytest_personalens.agents.embedded.reader.statements import Statement
+    from pytest_personalens.agents.embedded.judge.read_dialogue import PartReading, Reading
+    from pytest_personalens.agents.embedded.reader.statements import Finding, Statement
     from pytest_personalens.agents.embedded.reader.typed_values import Value
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.dialogue.state import StoredRecord

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from pytest_personalens.agents.embedded.judge.by_calls import Action, of_record
-from pytest_personalens.agents.embedded.judge.parts import VERBS, deeds_of, may_do
-from pytest_personalens.agents.embedded.reader.fact_readings import (
+from pytest_personalens.agents.embedded.judge.read_dialogue import VERBS, deeds_of, may_do
+from pytest_personalens.agents.embedded.reader.statements import (
     MOST,
     Facts,
     Finding,
@@ -27,8 +27,7 @@ from pytest_personalens.datasets.world.written import say
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.agents.embedded.judge.parts import PartReading
-    from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
+    from pytest_personalens.agents.embedded.judge.read_dialogue import PartReading, Reading
     from pytest_personalens.core.dialogue.state import Leaf, State, StoredRecord
     from pytest_personalens.core.facts import Fact, FactKind
     from pytest_personalens.core.scenario import GoalPart

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded.judge.intrusions import intrusions
 from pytest_personalens.agents.embedded.judge.task_verdicts import broken_reasons
-from pytest_personalens.agents.embedded.reader.fact_readings import is_taste
+from pytest_personalens.agents.embedded.reader.statements import is_taste
 from pytest_personalens.agents.embedded.reader.text import content, mentions, plain
 from pytest_personalens.agents.embedded.reader.typed_values import said_in
 from pytest_personalens.core.judging.verdict import MOST_EVIDENCE, Dimension, Evidence, Reason, Verdict
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
-    from pytest_personalens.agents.embedded.reader.fact_readings import Facts
-    from pytest_personalens.agents.embedded.reader.statements import Statement
+    from pytest_personalens.agents.embedded.reader.statements import Facts, Statement
     from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.judging.verdict import PreferenceCode
     from pytest_personalens.core.scenario import Scenario

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded.judge.by_calls import Calls, actions, of_record
 from pytest_personalens.agents.embedded.judge.by_state import StoredWork
-from pytest_personalens.agents.embedded.judge.parts import read_parts
-from pytest_personalens.agents.embedded.reader.fact_readings import is_taste
+from pytest_personalens.agents.embedded.judge.read_dialogue import read_parts
+from pytest_personalens.agents.embedded.reader.statements import is_taste
 from pytest_personalens.core.dialogue.state import stored_records
 from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.judging.measure import NEEDS_FACTS, NO_FACTS
@@ -16,8 +16,7 @@ from pytest_personalens.core.judging.verdict import MOST_EVIDENCE, Dimension, Ev
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_personalens.agents.embedded.judge.parts import PartReading
-    from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
+    from pytest_personalens.agents.embedded.judge.read_dialogue import PartReading, Reading
     from pytest_personalens.core.judging.verdict import PartState
 
 #: A part by its last state, in a line of justification.

@@ -6,10 +6,8 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded.judge.parts import read_parts
-from pytest_personalens.agents.embedded.judge.read_dialogue import Reading, broken_limits
-from pytest_personalens.agents.embedded.reader.fact_readings import MOST, is_taste
-from pytest_personalens.agents.embedded.reader.statements import FIRM, Statement
+from pytest_personalens.agents.embedded.judge.read_dialogue import Reading, broken_limits, read_parts
+from pytest_personalens.agents.embedded.reader.statements import FIRM, MOST, Statement, is_taste
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, plain
 from pytest_personalens.agents.embedded.user import voice
 from pytest_personalens.agents.embedded.user.answers import Answer, Answers, options, questions
@@ -26,7 +24,7 @@ from pytest_personalens.core.dialogue.dialogue import Dialogue, UserTurn
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.agents.embedded.judge.parts import PartReading
+    from pytest_personalens.agents.embedded.judge.read_dialogue import PartReading
     from pytest_personalens.core.dialogue.dialogue import Message
     from pytest_personalens.core.facts import Fact
     from pytest_personalens.core.scenario import GoalPart, Scenario

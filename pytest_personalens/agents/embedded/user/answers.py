@@ -17,7 +17,7 @@ from pytest_personalens.datasets.world.written import ordinal, range_ends
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.agents.embedded.reader.fact_readings import Facts
+    from pytest_personalens.agents.embedded.reader.statements import Facts
     from pytest_personalens.core.facts import Fact
     from pytest_personalens.core.scenario import Scenario
 

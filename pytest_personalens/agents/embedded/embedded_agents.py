@@ -1,16 +1,40 @@
-"""The embedded judge: facts, tool calls, states and preferences. It is deterministic, free, and needs no network."""
+"""The embedded agents: a user by rules, and a judge of facts, tool calls, states and preferences.
+
+They are deterministic, free, and need no network. What they import waits for the first turn and the first reading.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.verdict import Dimension, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
-    from pytest_personalens.core.dialogue.dialogue import Dialogue
+    from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
     from pytest_personalens.core.scenario import Scenario
+
+
+class EmbeddedUserAgent:
+    """A user agent that plays a profile by rules; `UserTurn.served` says if it got what it came for.
+
+    Each turn depends only on the scenario and the transcript. Their digest draws the wording.
+    """
+
+    identity = "embedded-user 8"
+    paid = False
+
+    def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
+        """Return the next turn of the user."""
+        # A replay needs no turn, and these imports would slow it down.
+        from pytest_personalens.agents.embedded.user.agent import NextTurn
+        from pytest_personalens.agents.embedded.user.openings import opening
+
+        return NextTurn(scenario, transcript).turn() if transcript else UserTurn(opening(scenario))
 
 
 class EmbeddedJudge:

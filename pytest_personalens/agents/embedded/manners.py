@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.agents.embedded.embedded_agents import EmbeddedUserAgent
 from pytest_personalens.agents.embedded.reader.text import mentions, sentences
-from pytest_personalens.agents.embedded.user import EmbeddedUserAgent
 from pytest_personalens.agents.embedded.user.answers import questions
 from pytest_personalens.agents.embedded.user.openings import first_message, matter, opening
 from pytest_personalens.agents.embedded.user.voice import drawn_number, is_range, phrases_for
