@@ -336,6 +336,7 @@ def test_a_missing_key_ends_the_run_before_its_first_dialogue(
         ("--personalens-user-model=bedrock:x?regoin=us", "'bedrock:x?regoin=us': unknown parameter 'regoin'*"),
         ("--personalens-judge-model=openai:", "'openai:': expected openai:MODEL"),
         ("--personalens-judge-model=acme:x", "--personalens-judge-model: no provider knows 'acme:x'; use 'embedded', 'bedrock:MODEL'*"),
+        ("--personalens-judge-model=bedrock-agent:A/B", "--personalens-judge-model: no provider knows 'bedrock-agent:A/B'*"),
         ("-opersonalens_prompts=nowhere", "*nowhere: no such folder of prompt templates"),
     ],
 )  # fmt: skip

@@ -386,16 +386,20 @@ def test_far_changes_count_whichever_way_they_lean(far: int, outcome: str) -> No
     assert detect_drift(was, now).outcome == outcome
 
 
-def test_a_judge_that_is_down_is_asked_three_times() -> None:
-    asked = []
-
-    class Down:
-        identity, paid = "down", False
+@pytest.mark.parametrize(("works", "asked", "stopped"), [(99, 3, True), (3, 24, False)])
+def test_a_judge_that_fails_three_times_in_a_row_is_not_asked_again(
+    works: int, asked: int, stopped: bool
+) -> None:
+    class Failing:
+        identity, paid, asked = "failing", False, 0
 
         def verdict(self, scenario: object, dialogue: object, dimension: Dimension) -> Verdict:
-            asked.append(dimension)
-            raise RuntimeError("out of order")
+            self.asked += 1
+            if self.asked % works:
+                raise RuntimeError("out of order")
+            return Verdict(dimension=dimension, score=1, justification="so")
 
-    found = read_anchors(open_anchors(), Down(), [Dimension.PERSONALIZATION])
-    assert (len(asked), len(found.faults)) == (3, 3)
-    assert "out of order" in found.stopped
+    judge = Failing()
+    found = read_anchors(open_anchors(), judge, [Dimension.PERSONALIZATION])
+    assert (judge.asked, len(found.faults)) == (asked, asked - asked // works)
+    assert ("out of order" in found.stopped) == stopped

@@ -36,11 +36,8 @@ def lines(call: Call, score: str = "true") -> str:
 
 
 def chat(content: Any = None, finish: str | None = "stop", **message: Any) -> Reply:
-    choice = {
-        "index": 0,
-        "finish_reason": finish,
-        "message": {"role": "assistant", "content": content, **message},
-    }
+    said = {"role": "assistant", "content": content, **message}
+    choice = {"index": 0, "finish_reason": finish, "message": said}
     return Reply(raw={"choices": [choice], "usage": {"prompt_tokens": 9, "completion_tokens": 4}})
 
 
@@ -70,22 +67,16 @@ def of_call_chunks(call: Call) -> Reply:
     text = json.dumps(form(call))
     pieces = [{"index": 0, "id": "c1", "function": {"name": "answer", "arguments": text[:9]}}]
     rest = [{"index": 0, "function": {"arguments": text[9:]}}]
-    return streamed(
-        chunk(tool_calls=pieces), chunk(tool_calls=rest), chunk("tool_calls"), {"choices": [], "usage": {}}
-    )
+    said = (chunk(tool_calls=pieces), chunk(tool_calls=rest), chunk("tool_calls"))
+    return streamed(*said, {"choices": [], "usage": {}})
 
 
 def anthropic_events(call: Call) -> Reply:
-    delta = {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": lines(call)}}
-    thought = {
-        "type": "content_block_delta",
-        "index": 0,
-        "delta": {"type": "thinking_delta", "thinking": "Score: 0"},
-    }
+    deltas = ({"type": "thinking_delta", "thinking": "Score: 0"}, {"type": "text_delta", "text": lines(call)})
+    said = ({"type": "content_block_delta", "index": n, "delta": delta} for n, delta in enumerate(deltas))
+    start = {"type": "message_start", "message": {"usage": {"input_tokens": 7}}}
     end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 5}}
-    return streamed(
-        {"type": "message_start", "message": {"usage": {"input_tokens": 7}}}, thought, delta, end, last=""
-    )
+    return streamed(start, *said, end, last="")
 
 
 def response_events(call: Call) -> Reply:
@@ -184,45 +175,33 @@ def answer_in_turn(endpoint: Endpoint, rows: list[Callable[[Call], Reply]]) -> d
     return seen
 
 
-def in_order(repo: Repository, readings: Iterable[str]) -> list[Data]:
-    """What came of each reading, in the order of the calls."""
+def run(repo: Repository, calls: Iterable[str], count: int, *more: str) -> list[Data]:
+    """What came of each reading of a run over so many items, in the order of the calls."""
+    result = repo.inline(*ARGS, f"--personalens-sample={count}", "--personalens-report=r.json", *more)
+    result.assert_outcomes(**({"failed": 1, "skipped": count} if more else {"passed": count}))
     items = [item["evaluation"] for item in repo.results("r.json")["items"]]
-    opening = {
-        json.dumps(item["dialogue"]["messages"][0]["content"], ensure_ascii=False): item for item in items
-    }
-    return [next(item for said, item in opening.items() if said in reading) for reading in readings]
+    opening = {json.dumps(e["dialogue"]["messages"][0]["content"], ensure_ascii=False): e for e in items}
+    return [next(item for said, item in opening.items() if said in reading) for reading in calls]
 
 
 @pytest.mark.slow
 def test_an_answer_is_read_where_only_one_reading_is_possible(repo: Repository, endpoint: Endpoint) -> None:
     calls = answer_in_turn(endpoint, list(READ.values()))
-    repo.inline(*ARGS, f"--personalens-sample={len(READ)}", "--personalens-report", "r.json")
     found = {}
-    for name, evaluation, count in zip(READ, in_order(repo, calls), calls.values(), strict=True):
-        verdicts = evaluation["verdicts"]
-        told = [(v["score"], len(v["evidence"]), v["justification"].split()) for v in verdicts]
-        if told != [(1, 1, ["as", "asked"])] or count != 1:
-            found[name] = (told, count, evaluation.get("detail"))
-    assert not found
+    for name, evaluation in zip(READ, run(repo, calls, len(READ)), strict=True):
+        told = [(v["score"], len(v["evidence"]), v["justification"].split()) for v in evaluation["verdicts"]]
+        found[name] = told or evaluation.get("detail")
+    assert found == {name: [(1, 1, ["as", "asked"])] for name in READ}
+    assert [*calls.values()] == [1] * len(READ)
 
 
 def test_an_answer_that_ended_for_a_reason_costs_one_call_and_is_told_in_a_line(
     repo: Repository, endpoint: Endpoint
 ) -> None:
     calls = answer_in_turn(endpoint, [row for row, _, _ in REFUSED.values()])
-    repo.inline(
-        *ARGS,
-        f"--personalens-sample={len(REFUSED)}",
-        "--personalens-gate=valid >= 1",
-        "--personalens-report",
-        "r.json",
-    ).assert_outcomes(failed=1, skipped=len(REFUSED))
-    found = {}
-    evaluations = in_order(repo, calls)
-    for (name, row), evaluation, count in zip(REFUSED.items(), evaluations, calls.values(), strict=True):
+    evaluations = run(repo, calls, len(REFUSED), "--personalens-gate=valid >= 1")
+    for (name, (_, count, words)), evaluation in zip(REFUSED.items(), evaluations, strict=True):
         detail = evaluation["detail"]
-        if (evaluation["cause"], count) != ("judge", row[1]) or row[2] not in detail or "\n" in detail:
-            found[name] = (evaluation["cause"], count, detail)
-        elif "openai:small" not in detail:
-            found[name] = ("judge", count, detail)
-    assert not found
+        assert evaluation["cause"] == "judge", name
+        assert words in detail and "openai:small" in detail and "\n" not in detail, (name, detail)
+        assert list(calls.values())[list(REFUSED).index(name)] == count, name

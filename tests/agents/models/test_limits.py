@@ -63,29 +63,20 @@ def test_the_limit_doubles_until_the_first_throttling_and_then_creeps() -> None:
     busy_round(limiter)
 
 
-def test_a_start_far_above_the_quota_comes_down_at_once() -> None:
-    limiter = Limiter(start=64, most=64, clock=Clock())
+def test_the_limit_comes_down_at_once_and_grows_only_where_it_is_used() -> None:
+    far, steady, idle = (Limiter(start=start, most=64, clock=Clock()) for start in (64, 30, 10))
     for _ in range(8):
-        busy_round(limiter, good=False)
-    assert limiter.limit <= 4, "though not a second has passed"
-
-
-def test_one_call_in_twenty_refused_cuts_once() -> None:
-    limiter = Limiter(start=30, most=64, clock=Clock())
+        busy_round(far, good=False)
+    assert far.limit <= 4, "though not a second has passed"
     for number in range(400):
-        with limiter.slot():
-            limiter.record_throttling() if number % 20 == 7 else limiter.record_success()
-    assert limiter.limit == 24
-
-
-def test_an_idle_limit_does_not_grow_and_a_failure_cuts_nothing() -> None:
-    limiter = Limiter(start=10)
+        with steady.slot():
+            steady.record_throttling() if number % 20 == 7 else steady.record_success()
+    assert steady.limit == 24, "one call in twenty refused cuts once"
     for _ in range(50):
-        with limiter.slot():
-            limiter.record_success()
-    assert limiter.limit == 10
-    limiter.record_failure()
-    assert limiter.limit == 10
+        with idle.slot():
+            idle.record_success()
+    idle.record_failure()
+    assert idle.limit == 10, "an idle limit does not grow, and a failure cuts nothing"
 
 
 def test_no_more_calls_are_in_flight_than_the_limit(endpoint: Endpoint) -> None:
@@ -108,21 +99,11 @@ def test_prices() -> None:
     lines = ["bedrock:nova-lite = 0.06, 0.24, 0.015", "openai:x?temperature=0.0 = 1, 2, 0.5, 1.25"]
     prices, million = read_prices(lines), 1_000_000
     assert prices["bedrock:nova-lite"] == Price(0.06, 0.24, 0.015, 0.06)
-    usage = Usage(
-        input_tokens=million, output_tokens=million // 2, cached_tokens=2 * million, written_tokens=million
-    )
+    usage = Usage(input_tokens=million, output_tokens=million // 2, cached_tokens=2 * million, written_tokens=million)  # fmt: skip
     assert prices["openai:x?temperature=0.0"].of(usage) == pytest.approx(1 + 1 + 1 + 1.25)
     assert price_of("bedrock:nova-lite?temperature=0.5", prices) == prices["bedrock:nova-lite"]
     assert price_of("openai:x", prices) is None
-    for bad in (
-        "nova",
-        "nova = 1",
-        "nova = a, b",
-        "= 1, 2",
-        "nova = -1, 2",
-        "nova = 1, 2, 3, 4, 5",
-        "nova = nan, 1",
-    ):
+    for bad in ("nova", "nova = 1", "nova = a, b", "= 1, 2", "nova = -1, 2", "nova = 1, 2, 3, 4, 5", "nova = nan, 1"):  # fmt: skip
         with pytest.raises(SpecError, match="expected 'MODEL = INPUT, OUTPUT"):
             read_prices([bad])
 

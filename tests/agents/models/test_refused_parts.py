@@ -65,12 +65,11 @@ def test_calls_at_once_learn_five_refused_parts_and_none_is_lost(endpoint: Endpo
     assert (call.system, call.prompt) == ("", "Be brief.\n\nSay hello."), (
         "the system text is told all the same"
     )
-    kept = (
-        {"model", "messages", "max_completion_tokens"}
-        if call.protocol == "openai"
-        else {"messages", "inferenceConfig"}
-    )
-    assert call.body.keys() == kept
+    kept = {
+        "openai": {"model", "messages", "max_completion_tokens"},
+        "bedrock": {"messages", "inferenceConfig"},
+    }
+    assert call.body.keys() == kept[call.protocol]
 
 
 def test_another_process_knows_what_was_learnt(endpoint: Endpoint, tmp_path: Path) -> None:
@@ -110,28 +109,23 @@ def test_a_refusal_names_a_part_that_was_sent(
     assert learnt.learn(problem, sent, tokens), "another request that sent it may be sent again"
 
 
-#: The models that the official README names, and the ids that the official code calls in us-east-1. On demand,
-#: Claude 3 Haiku needs no inference profile; the official code calls it through one.
-OFFICIAL_MODELS = {
-    "claude-3-haiku-v1": "anthropic.claude-3-haiku-20240307-v1:0",
-    "claude-3-sonnet-v1": "anthropic.claude-3-sonnet-20240229-v1:0",
-    "claude-3-5-haiku-v1": "us.anthropic.claude-3-5-haiku-20241022-v1:0",
-    "claude-3-5-sonnet-v1": "anthropic.claude-3-5-sonnet-20240620-v1:0",
-    "claude-3-5-sonnet-v2": "us.anthropic.claude-3-5-sonnet-20241022-v2:0",
-    "claude-3-7-sonnet-v1": "us.anthropic.claude-3-7-sonnet-20250219-v1:0",
-    "llama-3-70b-instruct-v1": "meta.llama3-70b-instruct-v1:0",
-    "llama-3-1-8b-instruct-v1": "us.meta.llama3-1-8b-instruct-v1:0",
-    "llama-3-1-70b-instruct-v1": "us.meta.llama3-1-70b-instruct-v1:0",
-    "llama-3-3-70b-instruct-v1": "us.meta.llama3-3-70b-instruct-v1:0",
-    "mistral-7b-instruct-v2": "mistral.mistral-7b-instruct-v0:2",
-    "mixtral-8x7b-instruct-v1": "mistral.mixtral-8x7b-instruct-v0:1",
-}
-
-
 @pytest.mark.parametrize(
     ("name", "region", "called"),
     [
-        *((name, "us-east-1", called) for name, called in OFFICIAL_MODELS.items()),
+        # The models that the official README names, and the ids that the official code calls. On demand, Claude 3
+        # Haiku needs no inference profile; the official code calls it through one.
+        ("claude-3-haiku-v1", "us-east-1", "anthropic.claude-3-haiku-20240307-v1:0"),
+        ("claude-3-sonnet-v1", "us-east-1", "anthropic.claude-3-sonnet-20240229-v1:0"),
+        ("claude-3-5-haiku-v1", "us-east-1", "us.anthropic.claude-3-5-haiku-20241022-v1:0"),
+        ("claude-3-5-sonnet-v1", "us-east-1", "anthropic.claude-3-5-sonnet-20240620-v1:0"),
+        ("claude-3-5-sonnet-v2", "us-east-1", "us.anthropic.claude-3-5-sonnet-20241022-v2:0"),
+        ("claude-3-7-sonnet-v1", "us-east-1", "us.anthropic.claude-3-7-sonnet-20250219-v1:0"),
+        ("llama-3-70b-instruct-v1", "us-east-1", "meta.llama3-70b-instruct-v1:0"),
+        ("llama-3-1-8b-instruct-v1", "us-east-1", "us.meta.llama3-1-8b-instruct-v1:0"),
+        ("llama-3-1-70b-instruct-v1", "us-east-1", "us.meta.llama3-1-70b-instruct-v1:0"),
+        ("llama-3-3-70b-instruct-v1", "us-east-1", "us.meta.llama3-3-70b-instruct-v1:0"),
+        ("mistral-7b-instruct-v2", "us-east-1", "mistral.mistral-7b-instruct-v0:2"),
+        ("mixtral-8x7b-instruct-v1", "us-east-1", "mistral.mixtral-8x7b-instruct-v0:1"),
         ("claude-sonnet-4-5", "ap-northeast-1", "jp.anthropic.claude-sonnet-4-5-20250929-v1:0"),
         ("claude-haiku-4-5", "ap-southeast-2", "au.anthropic.claude-haiku-4-5-20251001-v1:0"),
         ("claude-sonnet-4-5", "us-gov-west-1", "us-gov.anthropic.claude-sonnet-4-5-20250929-v1:0"),
@@ -155,12 +149,9 @@ BEARER = "AWS_BEARER_TOKEN_BEDROCK"
         ("", "AWS_BEARER_TOKEN_BEDROCK is set and empty, .*unset it, or set the token"),
         ("  \n", "AWS_BEARER_TOKEN_BEDROCK is set and empty"),
         ("abcdefgh\n", "AWS_BEARER_TOKEN_BEDROCK holds a line break, a space .*set it again"),
-        (
-            "abcdefgh",
-            "boto3 sends the token in AWS_BEARER_TOKEN_BEDROCK over https alone, and the endpoint is http://",
-        ),
+        ("abcdefgh", "boto3 sends the token in AWS_BEARER_TOKEN_BEDROCK over https alone, and the endpoint is http://"),
     ],
-)
+)  # fmt: skip
 def test_a_token_that_no_call_can_succeed_with_is_told_before_the_run(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, token: str, problem: str
 ) -> None:
@@ -183,10 +174,8 @@ def test_an_expired_token_is_to_be_renewed(endpoint: Endpoint, monkeypatch: pyte
         return Reply(status=403, code="AccessDeniedException", message="Bearer Token has expired")
 
     endpoint.answer = expired
-    with pytest.raises(
-        ModelError,
-        match=r"does not accept the token in AWS_BEARER_TOKEN_BEDROCK \(Bearer Token has expired\); make a new",
-    ):
+    told = r"does not accept the token in AWS_BEARER_TOKEN_BEDROCK \(Bearer Token has expired\); make a new"
+    with pytest.raises(ModelError, match=told):
         Reliable(model).complete(ASK)
     assert len(endpoint.calls) == 1
 

@@ -12,6 +12,7 @@ import pytest
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
+from tests.support.servers.endpoint import environment
 from tests.support.servers.service import Answer, Asked, Service, agent_turn, events, json_answer
 
 RUN: Final = ("--personalens-sample", "1", *TOLD_AGENTS)
@@ -38,14 +39,9 @@ TRACE: Final = [
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     found = Service()
-    environment = {
-        "AWS_ENDPOINT_URL_BEDROCK_AGENT_RUNTIME": found.url, "AWS_ENDPOINT_URL_BEDROCK_AGENTCORE": found.url,
-        "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true",
-        "AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
-    }  # fmt: skip
-    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_DEFAULT_REGION"):
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN"):
         monkeypatch.delenv(name, raising=False)
-    for name, value in environment.items():
+    for name, value in environment(found.url).items():
         monkeypatch.setenv(name, value)
     yield found
     found.close()
@@ -82,13 +78,8 @@ def answered(
         return sessions.get(session) or sessions.setdefault(session, next(left))
 
     service.answer = answer
-    options = (
-        f"--personalens-sample={len(answers)}",
-        *TOLD_AGENTS,
-        "-opersonalens_parallel=false",
-        "--personalens-report=results.json",
-    )
-    result = repo.inline(*options, *http(service), *args)
+    options = ("-opersonalens_parallel=false", "--personalens-report=results.json", *TOLD_AGENTS)
+    result = repo.inline(f"--personalens-sample={len(answers)}", *options, *http(service), *args)
     items = [item["evaluation"] for item in repo.results()["items"]]
     return [next(one for one in items if one["scenario"] in session) for session in sessions], result
 
@@ -118,28 +109,25 @@ def test_a_service_is_sent_who_speaks_and_what_was_said(told: Repository, servic
     assert one == same != other, "the session is another one in each run"
 
 
+SAID: Final = 'hello {context} "}, {"'
+
+
+@pytest.mark.parametrize(
+    ("template", "said", "sent"),
+    [
+        ({"input": {"text": "<{message}>", "n": 1}, "history": ["{messages}"], "braces": "{}"}, "hello", {"input": {"text": "<hello>", "n": 1}, "history": [[{"role": "user", "content": "hello"}]], "braces": "{}"}),
+        ({"m": "{message}"}, SAID, {"m": SAID}),  # a user who writes a place, or JSON, changes nothing but the text
+    ],
+    ids=["places", "a place in what is said"],
+)  # fmt: skip
 def test_a_template_says_what_is_sent_and_a_path_where_the_reply_is(
-    told: Repository, service: Service
+    told: Repository, service: Service, template: object, said: str, sent: object
 ) -> None:
+    told.write(conftest=TOLD_ALONE.replace('"hello"', repr(said)))
     service.answer = lambda asked: json_answer({"data": [{"reply": "Fine."}], "id": 7})
-    template = {"input": {"text": "<{message}> by {user}", "n": 1}, "history": ["{messages}"], "braces": "{}"}
-    turn = first_turn(
-        told, *http(service),
-        "-o", f"personalens_assistant_request={json.dumps(template)}", "-o", "personalens_assistant_reply=data.0.reply",
-    )  # fmt: skip
-    assert turn["content"] == "Fine."
-    body = service.asked[0].body
-    assert body["input"]["text"].startswith("<hello> by ")
-    assert body["history"] == [[{"role": "user", "content": "hello"}]]
-    assert (body["input"]["n"], body["braces"]) == (1, "{}")
-
-
-def test_what_is_said_is_no_place_of_the_template(told: Repository, service: Service) -> None:
-    """A user who writes a place, or JSON, changes nothing of the request but the text."""
-    said = 'hello {context} "}, {"'
-    told.write(conftest=(told.path / "conftest.py").read_text().replace('"hello"', repr(said)))
-    first_turn(told, *http(service), "-opersonalens_assistant_request={\"m\": \"{message}\"}")  # fmt: skip
-    assert service.asked[0].body == {"m": said}
+    request = f"-opersonalens_assistant_request={json.dumps(template)}"
+    turn = first_turn(told, *http(service), request, "-opersonalens_assistant_reply=data.0.reply")
+    assert (turn["content"], service.asked[0].body) == ("Fine.", sent)
 
 
 #: Each answer, the path of the reply in it, and the reply.
@@ -190,31 +178,35 @@ def test_a_reply_that_is_not_whole_is_marked(told: Repository, service: Service)
     result.stdout.fnmatch_lines([f"replies that are not whole in 3 of 3 items, such as: {CUT[0][1]}"])
 
 
-@pytest.mark.parametrize("path", ["", "messages"])
-def test_the_calls_of_a_service_are_kept(told: Repository, service: Service, path: str) -> None:
-    steps = [
-        {"role": "assistant", "content": None, "tool_calls": [CALL]},
-        {"role": "tool", "tool_call_id": "c1", "content": "QX77"},
-        {"role": "assistant", "content": "Booked."},
-    ]
-    service.answer = lambda asked: json_answer({path: steps} if path else steps)
+STEPS: Final = [
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "c1", "content": "QX77"},
+    {"role": "assistant", "content": "Booked."},
+]
+FIRST: Final = {"index": 0, "id": "c1", "function": {"name": "book", "arguments": '{"peop'}}
+REST: Final = {"index": 0, "function": {"arguments": 'le": 2}'}}
+PIECES: Final = [{"choices": [{"delta": {"tool_calls": [call]}}]} for call in (FIRST, REST)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "path", "said"),
+    [
+        (json_answer(STEPS), "", "Booked."),
+        (json_answer({"messages": STEPS}), "messages", "Booked."),
+        (events(*PIECES, *DELTAS), "", "It is booked."),
+    ],
+    ids=["a list", "at a path", "a stream"],
+)
+def test_the_calls_of_a_service_are_kept(
+    told: Repository, service: Service, answer: Answer, path: str, said: str
+) -> None:
+    service.answer = lambda asked: answer
     args = ("-o", f"personalens_assistant_reply={path}") if path else ()
     turn = first_turn(told, *http(service), *args)
-    assert turn["content"] == "Booked."
-    assert turn["steps"][0]["tool_calls"][0]["function"] == CALL["function"]
-    assert turn["steps"][1]["content"] == "QX77"
-
-
-def test_streamed_calls_are_put_together(told: Repository, service: Service) -> None:
-    first = {"index": 0, "id": "c1", "function": {"name": "book", "arguments": '{"peop'}}
-    rest = {"index": 0, "function": {"arguments": 'le": 2}'}}
-    pieces = [{"choices": [{"delta": {"tool_calls": [call]}}]} for call in (first, rest)]
-    service.answer = lambda asked: events(*pieces, *DELTAS)
-    turn = first_turn(told, *http(service))
-    assert (turn["content"], turn["tool_calls"][0]["function"]["arguments"]) == (
-        "It is booked.",
-        '{"people": 2}',
-    )
+    assert turn["content"] == said
+    first, *others = turn.get("steps", [turn])
+    assert first["tool_calls"][0]["function"] == CALL["function"]
+    assert [step["content"] for step in others] == ["QX77"] * ("steps" in turn)
 
 
 def test_headers_come_from_the_environment_and_are_shown_nowhere(
@@ -273,11 +265,9 @@ FAULTS: Final[list[tuple[Answer, str]]] = [
 
 def test_what_will_not_pass_is_the_assistants_fault_at_once(told: Repository, service: Service) -> None:
     found, result = answered(told, service, [answer for answer, _ in FAULTS], "-rA")
-    told_of = {
-        one["detail"]: (one["cause"], problem in one["detail"], one["detail"] in result.stdout.str())
-        for one, (_, problem) in zip(found, FAULTS, strict=True)
-    }
-    assert told_of == dict.fromkeys(told_of, ("assistant", True, True))
+    for one, (_, problem) in zip(found, FAULTS, strict=True):
+        assert (one["cause"], problem in one["detail"]) == ("assistant", True), one["detail"]
+        assert one["detail"] in result.stdout.str()
     assert len({asked.body["session"] for asked in service.asked}) == len(service.asked) == len(FAULTS)
 
 
@@ -285,9 +275,8 @@ def test_a_path_that_leads_nowhere_names_what_is_there(told: Repository, service
     for answer in (json_answer({"text": "Fine."}), events({"text": "Fine."})):
         service.answers = [answer]
         result = told.inline(*RUN, *http(service), "-opersonalens_assistant_reply=data.reply")  # fmt: skip
-        result.stdout.fnmatch_lines(
-            ["*nothing at 'data.reply' (personalens_assistant_reply)*with the keys text*"]
-        )
+        told_of = "*nothing at 'data.reply' (personalens_assistant_reply)*with the keys text*"
+        result.stdout.fnmatch_lines([told_of])
 
 
 @pytest.mark.parametrize("kind", ["silent", "trickling"])
@@ -307,17 +296,14 @@ def test_an_answer_without_end_is_given_up(told: Repository, service: Service) -
 
 
 def test_a_budget_caps_the_calls_of_a_service(told: Repository, service: Service) -> None:
-    args = ("--personalens-sample", "4", *TOLD_AGENTS, *http(service))
-    result = told.inline(*args, "--personalens-budget", "2calls")
+    result = told.inline(*RUN, "--personalens-sample=4", *http(service), "--personalens-budget=2calls")
     assert len(service.asked) == 2
     result.stdout.fnmatch_lines(["*the cap of --personalens-budget*"])
 
 
-def test_dialogues_side_by_side_and_in_workers_each_have_their_session(
-    told: Repository, service: Service
-) -> None:
-    args = ("--personalens-sample", "6", *TOLD_AGENTS, *http(service))
-    told.run(*args, "-n", "2", "-o", "personalens_parallel=3").assert_outcomes(passed=6)
+def test_each_dialogue_has_its_session(told: Repository, service: Service) -> None:
+    side_by_side = ("--personalens-sample=6", "-n", "2", "-opersonalens_parallel=3")
+    told.run(*RUN, *side_by_side, *http(service)).assert_outcomes(passed=6)
     assert len({asked.body["session"] for asked in service.asked}) == 6
 
 
@@ -357,12 +343,10 @@ def test_what_cannot_be_meant_is_one_line(told: Repository, spec: str, ini: str,
     assert problem in line
 
 
-def test_a_service_plays_no_other_role(told: Repository, service: Service) -> None:
-    result = told.inline("--personalens-sample", "1", "--personalens-judge-model", "bedrock-agent:A/B")
-    result.stderr.fnmatch_lines(["*--personalens-judge-model: no provider knows 'bedrock-agent:A/B'*"])
-
-
 # agents of Bedrock
+
+
+AGENT: Final = ("--personalens-assistant", "bedrock-agent:AGENT1/LIVE")
 
 
 def test_an_agent_of_bedrock_hears_the_last_message_and_tells_its_calls(
@@ -372,19 +356,17 @@ def test_an_agent_of_bedrock_hears_the_last_message_and_tells_its_calls(
     service.answer = lambda asked: agent_turn(
         *traces, ("chunk", b"It is boo"), ("chunk", "ked, Zoë.".encode())
     )
-    turn = first_turn(told, "--personalens-assistant", "bedrock-agent:AGENT1/LIVE")
+    turn = first_turn(told, *AGENT)
     assert turn["content"] == "It is booked, Zoë."
     steps = turn["steps"]
-    called = [(call["function"]["name"], json.loads(call["function"]["arguments"])) for s in steps for call in s.get("tool_calls", ())]  # fmt: skip
-    assert called == [
-        ("book_table", {"people": 2, "place": "007"}),
-        ("mails", {"to": "Ada"}),
-        ("knowledge_base", {"text": "opening hours"}),
-    ]
+    functions = [call["function"] for step in steps for call in step.get("tool_calls", ())]
+    called = [(function["name"], json.loads(function["arguments"])) for function in functions]
+    booked = ("book_table", {"people": 2, "place": "007"})
+    assert called == [booked, ("mails", {"to": "Ada"}), ("knowledge_base", {"text": "opening hours"})]
     assert [s["content"] for s in steps if s["role"] == "tool"] == ["reference QX77", "sent", "9 to 5"]
     asked, _ = service.asked
-    agents, agent, _, alias, _, session, _ = asked.path.strip("/").split("/")
-    assert (agents, agent, alias) == ("agents", "AGENT1", "LIVE")
+    _, agent, _, alias, _, session, _ = asked.path.strip("/").split("/")
+    assert (agent, alias) == ("AGENT1", "LIVE")
     state = asked.body["sessionState"]
     assert (asked.body["inputText"], asked.body["enableTrace"]) == ("hello", True)
     assert state["sessionAttributes"]["user"] in session
@@ -396,7 +378,7 @@ def test_an_agent_that_throttles_in_the_midst_of_its_stream_is_asked_again(
 ) -> None:
     service.answers = [agent_turn(("chunk", b"It"), ("throttlingException", {"message": "slow down"}))]
     service.answer = lambda asked: agent_turn(("chunk", b"Booked."))
-    turn = first_turn(told, "--personalens-assistant", "bedrock-agent:AGENT1/LIVE")
+    turn = first_turn(told, *AGENT)
     assert (turn["content"], len(service.asked)) == ("Booked.", 3)
 
 
@@ -413,7 +395,7 @@ def test_what_an_agent_will_not_do_is_told(
     told: Repository, service: Service, answer: Answer, problem: str
 ) -> None:
     service.answer = lambda asked: answer
-    result = told.inline(*RUN, "--personalens-assistant", "bedrock-agent:AGENT1/LIVE")
+    result = told.inline(*RUN, *AGENT)
     result.assert_outcomes(failed=1)
     assert problem in result.stdout.str()
     assert len(service.asked) == 1
@@ -423,10 +405,8 @@ def test_without_credentials_no_run_begins(
     told: Repository, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    result = assert_usage_error(
-        told.inline(*RUN, "--personalens-assistant", "bedrock-agent:AGENT1/LIVE"),
-        "*bedrock-agent:AGENT1/LIVE: no usable AWS credentials*",
-    )
+    result = told.inline(*RUN, *AGENT)
+    assert_usage_error(result, "*bedrock-agent:AGENT1/LIVE: no usable AWS credentials*")
     result.stderr.no_fnmatch_line("*--personalens-record*")
 
 

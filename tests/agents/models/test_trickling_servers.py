@@ -11,6 +11,7 @@ from contextlib import suppress
 import pytest
 
 from tests.support.repository import Repository
+from tests.support.servers.endpoint import environment
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 #: What is sent at once, and what every tenth of a second after it.
@@ -50,19 +51,10 @@ def trickle(request: pytest.FixtureRequest) -> Iterator[str]:
 def test_a_call_has_a_time_limit_as_a_whole(
     repo: Repository, monkeypatch: pytest.MonkeyPatch, trickle: str, provider: str
 ) -> None:
-    environment = {
-        "OPENAI_BASE_URL": f"{trickle}/v1", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": trickle, "AWS_REGION": "us-east-1",
-        "AWS_DEFAULT_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
-        "OPENAI_API_KEY": "test",
-    }  # fmt: skip
-    for name, value in environment.items():
+    for name, value in environment(trickle).items():
         monkeypatch.setenv(name, value)
-    # One attempt is enough to tell.
-    repo.write(
-        sitecustomize="",
-        conftest=(repo.path / "conftest.py").read_text()
-        + "\nfrom pytest_personalens.models import retry\nretry.ATTEMPTS = 1\n",
-    )
+    once = "\nfrom pytest_personalens.models import retry\nretry.ATTEMPTS = 1\n"  # which is enough to tell
+    repo.write(conftest=(repo.path / "conftest.py").read_text() + once)
     model = ("--personalens-record", "live", "--personalens-user-model", f"{provider}:nova-lite?timeout=0.5")
     result = repo.run("--personalens-sample", "1", *model)
     assert result.ret == 1

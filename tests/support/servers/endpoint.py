@@ -48,6 +48,17 @@ class Call:
     headers: dict[str, str]
 
 
+def environment(url: str) -> dict[str, str]:
+    """What points boto3 and openai, unmodified, at a server on loopback."""
+    services = ("BEDROCK_RUNTIME", "BEDROCK_AGENT_RUNTIME", "BEDROCK_AGENTCORE")
+    return {
+        **{f"AWS_ENDPOINT_URL_{service}": url for service in services},
+        "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
+        "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "test",
+    }  # fmt: skip
+
+
 class Endpoint:
     """Answers from `replies` in turn, or by `answer` if they are used up."""
 
@@ -74,12 +85,7 @@ class Endpoint:
 
     def environment(self) -> dict[str, str]:
         """What points boto3 and openai, unmodified, at this endpoint."""
-        return {
-            "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": self.url, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
-            "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true",
-            "AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
-            "OPENAI_BASE_URL": f"{self.url}/v1", "OPENAI_API_KEY": "test",
-        }  # fmt: skip
+        return environment(self.url)
 
     def open(self, spec: str, **how: Any) -> Model:
         """Open the model of a spec; it is closed with the endpoint."""
