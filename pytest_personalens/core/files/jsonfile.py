@@ -304,7 +304,6 @@ _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _NEAR: Final = 32
 _DECODER: Final = json.JSONDecoder()
 CHANGED: Final = "has changed since this run began; run again"
-_DEEP: Final = "an entry is nested too deeply to be read; take it out"
 
 
 def read_at(path: Path, start: int, size: int) -> dict[str, Any]:
@@ -345,11 +344,18 @@ class JsonWindow:
         if self._text.startswith("\ufeff"):
             self._at = 1
 
-    def error(self, problem: str) -> DataError:
+    def error(self, problem: str, code: str = "") -> DataError:
         """Return an error about the present place."""
         if not self.peek():
-            return DataError(self.path, "ends too early: it was cut off; get it again", code="PL201")
-        return DataError(self.path, f"{problem} (at byte {self._place() + 1:,})")
+            problem, code = "not valid JSON: it ends too early and was cut off; get it again", "PL205"
+        place = self._place()
+        self._file.seek(0)
+        line = self._file.read(place).count(b"\n") + 1
+        return DataError(self.path, f"{problem} (line {line:,}, byte {place + 1:,})", code=code)
+
+    def invalid(self, problem: str) -> DataError:
+        """Return an error about what is no JSON at the present place."""
+        return self.error(f"not valid JSON: {problem}", "PL205")
 
     def peek(self) -> str:
         """Return the next character that is no space, or an empty text at the end."""
@@ -363,7 +369,7 @@ class JsonWindow:
         for _ in self._between("{", "}"):
             _, _, key = self.value()
             if not isinstance(key, str):
-                raise self.error("not valid JSON: expected a name in quotes")
+                raise self.invalid("expected a name in quotes")
             self._take(":")
             yield key
 
@@ -380,14 +386,14 @@ class JsonWindow:
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
             except RecursionError:
-                raise self.error(_DEEP) from None
+                raise self.error("an entry is nested too deeply to be read; take it out") from None
             except json.JSONDecodeError as error:
                 within_text = error.msg.startswith("Unterminated")
                 if self._ended or not (within_text or error.pos > len(self._text) - _NEAR):
                     self._at = len(self._text) if within_text else error.pos
-                    raise self.error(f"not valid JSON: {error.msg}") from None
+                    raise self.invalid(error.msg) from None
             except ValueError as error:  # a number has thousands of digits
-                raise self.error(f"not valid JSON: {error}") from None
+                raise self.invalid(str(error)) from None
             else:
                 if end < len(self._text) or self._ended:
                     start, self._at = self._place(), end
@@ -406,7 +412,7 @@ class JsonWindow:
 
     def _take(self, character: str) -> None:
         if self.peek() != character:
-            raise self.error(f"not valid JSON: expected {character}")
+            raise self.invalid(f"expected {character}")
         self._at += 1
 
     def _place(self) -> int:

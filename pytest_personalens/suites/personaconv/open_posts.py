@@ -221,11 +221,6 @@ def _read_head(file: Path) -> bytes:
 
 #: The name of the embedded posts.
 EMBEDDED: Final = "personaconv"
-#: Rule -> what must hold.
-RULES: Final = {
-    "unreadable": "every entry of a list of posts is an object",
-    "duplicate": "a post stands in the data once",
-}
 
 
 def check_data(spec: str) -> DataCheck | None:
@@ -273,6 +268,9 @@ def check_data(spec: str) -> DataCheck | None:
             summary.append(f"{protocol:<10}{kind:<11}{posts:>8,}{of_kind:>8,}  {told}")
             each = plan.left_out[kind]
             every += [f"{protocol} {kind}: {post.user}, post {post.number}: {post.reason}" for post in each]
+    if not any(number for kinds in items.values() for number in kinds.values()):
+        none = f"none of the {len(index.posts):,} posts makes an item; the table above says why"
+        findings.append(Finding("no-item", str(path), "", none))
     return DataCheck(
         dataset=dataset,
         rows=[
@@ -287,7 +285,7 @@ def check_data(spec: str) -> DataCheck | None:
         details=[f"{domain or '(none)':<20}{posts:>8,} posts" for domain, posts in sorted(domains.items())],
         every=every,
         findings=findings,
-        rules=len(RULES),
+        rules=3,  # unreadable, duplicate, no-item
         report={
             "schema_version": "personalens-posts-quality/2",
             "dataset": dataset,

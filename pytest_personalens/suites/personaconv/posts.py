@@ -72,7 +72,7 @@ def _entries(window: JsonWindow) -> Iterator[StoredPost]:
     else:
         raise window.error("expected an object of author -> posts, or a list of posts")
     if window.peek():
-        raise window.error("there is more after its end")
+        raise window.invalid("there is more after its end")
 
 
 @dataclass(slots=True, eq=False)

@@ -232,7 +232,7 @@ def _build_index(path: Path, stamp: list[int]) -> tuple[str, list[Any]]:
                 rows.append(row._replace(reason="duplicate") if row.item in seen else row)
                 seen.add(row.item)
             if window.peek():
-                raise window.error("there is more after its end")
+                raise window.invalid("there is more after its end")
             digest = window.hash.hexdigest()[:8]
     except OSError as error:
         raise DataError(path, f"cannot be read: {error.strerror}", code="PL201") from None

@@ -328,7 +328,7 @@ BAD: list[tuple[Callable[[Path], str], str]] = [
     (lambda root: bad_longmemeval(root, haystack_dates=["2023/05/20 (Sat) 02:21"], haystack_session_ids=["a"], haystack_sessions=GOLD), "s.json: [1].haystack_sessions[0][0].correct_answer: a message of a history has role and content only; take it out"),
     (lambda root: bad_longmemeval(root, answer=""), "s.json: [1].answer: expected a text, not nothing"),
     (lambda root: f"longmemeval:{layouts.write(root / 's.json', {'a': 1})}", "s.json: expected a list of questions; it is no file of LongMemEval"),
-    (lambda root: f"longmemeval:{layouts.write(root / 's.json', '[{')}", "s.json: ends too early: it was cut off; get it again"),
+    (lambda root: f"longmemeval:{layouts.write(root / 's.json', '[{')}", "s.json: not valid JSON: it ends too early and was cut off; get it again (line 1, byte 3)"),
     (lambda root: bad_personamem(root, user_query='{"role": "user", "content": null}'), "benchmark.csv: row 2.user_query: expected a literal of Python, such as {'role': 'user', ...}; it is JSON"),
     (lambda root: bad_personamem(root, user_query="__import__('os').system('true')"), "benchmark.csv: row 2.user_query: expected a literal of Python, such as {'role': 'user', ...}; it is neither that nor JSON"),
     (lambda root: bad_personamem(root, incorrect_answers="['Fish', 'Rice']"), "benchmark.csv: row 2.incorrect_answers: expected a list of texts in JSON; it is a literal of Python"),

@@ -33,8 +33,7 @@ def test_entries_and_copies_are_listed_and_all_lists_each_post_that_is_left_out(
     status, found, report = findings(written(tmp_path, posts))
     assert (status, found, report["schema_version"]) == (0, [], "personalens-posts-quality/2")
     out = capsys.readouterr().out
-    assert "no findings (2 rules)" in out
-    assert "post 1: no-past" not in out
+    assert "no findings (3 rules)" in out and "post 1: no-past" not in out
     posts["u_0"].append(7)
     posts["u_1"].append(posts["u_1"][0])
     path = written(tmp_path, posts)
@@ -80,11 +79,12 @@ def test_what_names_no_file_is_told_as_for_any_dataset(spec: str, capsys: pytest
     assert refusal(capsys, "check-dataset", spec).startswith("error: ")
 
 
-def test_control_codes_in_names_reach_no_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_posts_that_make_no_item_are_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     posts = {f"{user}\x1b[2J\r": each for user, each in people().items()}
-    assert main([str(written(tmp_path, posts)), "--all", "--details"]) == 0
+    assert main([str(written(tmp_path, posts)), "--all", "--details"]) == 1
     out = capsys.readouterr().out
-    assert "\x1b" not in out and "\r" not in out
+    assert "no-item: 1" in out and "none of the 9 posts makes an item" in out  # nobody has the replies
+    assert "\x1b" not in out and "\r" not in out, "control codes in names reach no terminal"
 
 
 POSTS = ROOT / "data" / "suites" / "personaconv"

@@ -144,11 +144,11 @@ def test_filtering_and_reordering_a_file_changes_no_id(tmp_path: Path, protocol:
     [
         (b"", "is empty; get it again"),
         (b" \n", "is empty; get it again"),
-        (b'{"ada": [{"title": "x"', "ends too early: it was cut off; get it again"),
-        (b'[{"title": "x"}', "ends too early: it was cut off; get it again"),
-        (b"hello", "expected an object of author -> posts, or a list of posts (at byte 1)"),
-        (b'{"ada": [{"title": x}]}', "not valid JSON: Expecting value (at byte 20)"),
-        (b'[{"title": "x"}] more', "there is more after its end (at byte 18)"),
+        (b'{"ada": [{"title": "x"', "not valid JSON: it ends too early and was cut off; get it again (line 1, byte 23)"),
+        (b'[{"title": "x"}\n', "not valid JSON: it ends too early and was cut off; get it again (line 2, byte 17)"),
+        (b"hello", "expected an object of author -> posts, or a list of posts (line 1, byte 1)"),
+        ('{"é": [\n{"title": x}]}'.encode(), "not valid JSON: Expecting value (line 2, byte 20)"),
+        (b'[{"title": "x"}] more', "not valid JSON: there is more after its end (line 1, byte 18)"),
         (b'[{"title": "\xff"}]', "is not UTF-8; save it as UTF-8"),
         ('[{"title": "x"}]'.encode("utf-16"), "is not UTF-8; save it as UTF-8"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "is a pointer of Git LFS"),
@@ -161,7 +161,7 @@ def test_filtering_and_reordering_a_file_changes_no_id(tmp_path: Path, protocol:
         (b'[{"title": "x"}]', "none of its 1 posts makes an item: sentiment: 1 no-author"),
         (b'[{"score": ' + b"9" * 5000 + b"}]", "not valid JSON: Exceeds the limit"),
     ],
-)
+)  # fmt: skip
 def test_a_bad_file_is_told_in_one_line(tmp_path: Path, content: bytes, problem: str) -> None:
     path = tmp_path / "posts.json"
     path.write_bytes(content)
