@@ -10,20 +10,19 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens import Dimension, Scenario
 from pytest_personalens.core.options.settings import Settings
-from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.engine.dask import work_there
 from pytest_personalens.engine.job import Job, ParticipantSpecs
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import ROOT, Repository, forget_calls
-from tests.support.servers.endpoint import Endpoint
+from tests.support.scripted_agents import TEST
 from tests.support.servers.service import Service, json_answer
 
 pytest.importorskip("distributed", reason="dask is an extra")
@@ -39,7 +38,8 @@ BOT = """
             file.write(f"{os.getpid()} {context.user} {len(messages)}\\n")
         return f"I've booked it for 19:30, reference QX77. Seen to: {', '.join(context.interactions)}."
 """
-ARGS = ("--personalens-sample=12", "--personalens-assistant=clusterbot:reply", "--personalens-report=r.json", "-opersonalens_threshold=p>=1,tc>=0")  # fmt: skip
+REPORT = "--personalens-report=r.json"
+ARGS = ("--personalens-sample=12", "--personalens-assistant=clusterbot:reply", REPORT, "-opersonalens_threshold=p>=1,tc>=0")  # fmt: skip
 
 
 class Dask:
@@ -57,10 +57,8 @@ class Dask:
         self, threads: int = 3, *, revived: bool = False, **environment: str
     ) -> subprocess.Popen[bytes]:
         """A worker; `revived`: with a nanny that starts it again when it dies."""
-        nanny = "--nanny" if revived else "--no-nanny"
-        return self._start(
-            "worker", self.address, "--nthreads", str(threads), nanny, "--no-dashboard", **environment
-        )
+        words = ("--nthreads", str(threads), "--nanny" if revived else "--no-nanny", "--no-dashboard")
+        return self._start("worker", self.address, *words, **environment)
 
     def _start(self, kind: str, *args: str, **environment: str) -> subprocess.Popen[bytes]:
         # The workers find the assistant where it is installed; here, in the folder that they run in.
@@ -81,7 +79,7 @@ class Dask:
 
 @pytest.fixture
 def dask(empty_repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dask]:
-    empty_repo.write(clusterbot=BOT, test_bot="def test_bot(personalens):\n    personalens.check()\n")
+    empty_repo.write(clusterbot=BOT, test_bot=TEST)
     monkeypatch.setenv("SAID", str(empty_repo.path / "said.log"))
     cluster = Dask(empty_repo.path)
     yield cluster
@@ -89,32 +87,47 @@ def dask(empty_repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Iterator[Da
 
 
 def on(dask: Dask) -> tuple[str, str]:
-    """The option that runs dialogues on a cluster."""
+    """The option that runs dialogues on a cluster, once its workers are there."""
+    time.sleep(2)
     return "-o", f"personalens_executor=dask={dask.address}"
 
 
 def results(repo: Repository) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((repo.path / "r.json").read_text(encoding="utf-8"))
-    found["settings"].pop("executor")
+    found = repo.results("r.json")
+    for where in ("executor", "parallel"):
+        found["settings"].pop(where)
     found.pop("latency")  # the machine's; each reply has a time, however long
     for item in found["items"]:
         item["evaluation"]["latencies"] = len(item["evaluation"]["latencies"])
     return found
 
 
+def everywhere(repo: Repository, args: tuple[str, ...], items: int, *hows: tuple[str, ...]) -> dict[str, Any]:
+    """The results of a run over so many items, which are those of the runs that are made otherwise."""
+    repo.run(*args)
+    alone = results(repo)
+    assert [item["evaluation"]["cause"] for item in alone["items"]] == [""] * items
+    for how in hows:
+        (repo.path / "said.log").unlink(missing_ok=True)
+        repo.run(*args, *how)
+        assert results(repo) == alone, how
+    return alone
+
+
+def until(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline and not reached():
+        time.sleep(0.02)
+
+
 def said(repo: Repository) -> list[list[str]]:
-    return [line.split() for line in (repo.path / "said.log").read_text().splitlines()]
+    log = repo.path / "said.log"
+    return [line.split() for line in log.read_text().splitlines()] if log.exists() else []
 
 
 def test_a_cluster_gives_what_one_process_gives(empty_repo: Repository, dask: Dask) -> None:
-    empty_repo.run(*ARGS).assert_outcomes(passed=12)
-    alone = results(empty_repo)
-    (empty_repo.path / "said.log").unlink()
     workers = {str(dask.worker().pid), str(dask.worker().pid)}
-    time.sleep(2)
-    result = empty_repo.run(*ARGS, *on(dask))
-    result.assert_outcomes(passed=12)
-    assert results(empty_repo) == alone
+    everywhere(empty_repo, ARGS, 12, on(dask))
     assert {pid for pid, *_ in said(empty_repo)} <= workers
 
 
@@ -152,16 +165,13 @@ def test_tool_calls_come_from_threads_and_from_a_cluster(empty_repo: Repository,
     empty_repo.write(actingbot=ACTING_BOT.format(str(ROOT / "example_project")))
     args = (*ARGS, "--personalens-assistant=actingbot:reply", "--personalens-dimensions=tc,p,unbacked")
     empty_repo.run(*args, "--personalens-record=new").assert_outcomes(passed=12)
-    alone = results(empty_repo)
-    assert [v["score"] for i in alone["items"] for v in i["evaluation"]["verdicts"]][2::3] == [0] * 12
+    bought = results(empty_repo)
     dask.worker()
-    time.sleep(2)
-    for how in (("-opersonalens_parallel=4",), on(dask)):
-        empty_repo.run(*args, *how).assert_outcomes(passed=12)
-        found = results(empty_repo)
-        assert calls_made(found) == calls_made(alone), how
-        assert {item["record"] for item in found["items"]} == {"replayed"}, how
-        assert [i["evaluation"] for i in found["items"]] == [i["evaluation"] for i in alone["items"]], how
+    alone = everywhere(empty_repo, args, 12, ("-opersonalens_parallel=4",), on(dask))
+    assert {item["record"] for item in alone["items"]} == {"replayed"}
+    assert [i["evaluation"] for i in alone["items"]] == [i["evaluation"] for i in bought["items"]]
+    assert calls_made(alone) == calls_made(bought)
+    assert [v["score"] for i in alone["items"] for v in i["evaluation"]["verdicts"]][2::3] == [0] * 12
 
 
 #: Keep what their users say, or what their memory is filled with. REMEMBERED is where that is written down.
@@ -210,23 +220,15 @@ def test_a_history_reaches_the_workers_of_xdist_and_of_a_cluster(
     if bot == "told":
         empty_repo.write(conftest=MEMORY.format(name="remember"))
     sample = f"--personalens-sample={items if bot == 'told' else items // 2}"
-    assistant = f"--personalens-assistant=keepers:{bot}"
-    args = (*more, sample, assistant, "--personalens-report=r.json", "--personalens-gate=none")
-    empty_repo.run(*args)
-    alone = results(empty_repo)
-    assert len(alone["items"]) == items
-    assert {item["evaluation"]["cause"] for item in alone["items"]} == {""}
-    (dask.worker(), dask.worker())
-    time.sleep(2)
-    for how in (("-n", "2"), on(dask)):
-        (empty_repo.path / "said.log").unlink(missing_ok=True)
-        empty_repo.run(*args, *how)
-        assert results(empty_repo) == alone, how
-        if bot == "told":
-            handed = said(empty_repo)
-            assert {user for _, user, _ in handed} == {"amara", "bartek"}
-            assert all(int(number) > 20 for *_, number in handed), "the whole past"
-            assert len({(pid, user) for pid, user, _ in handed}) == len(handed), "once a process"
+    args = (*more, sample, f"--personalens-assistant=keepers:{bot}", REPORT, "--personalens-gate=none")
+    dask.worker()
+    dask.worker()
+    everywhere(empty_repo, args, items, ("-n", "2"), on(dask))
+    if handed := said(empty_repo):
+        assert {user for _, user, _ in handed} == {"amara", "bartek"}
+        assert all(int(number) > 20 for *_, number in handed), "the whole past"
+        assert len({(pid, user) for pid, user, _ in handed}) == len(handed), "once a process"
+    assert bool(handed) == (bot == "told")
 
 
 @pytest.mark.parametrize("memory", [MEMORY.format(name="KEEPER"), MEMORY.format(name="remember").replace("return remember", "return lambda user, sessions: None")])  # fmt: skip
@@ -234,11 +236,9 @@ def test_a_memory_that_cannot_travel(empty_repo: Repository, dask: Dask, memory:
     keeper = "\n    class Keeper:\n        def __call__(self, user, sessions): pass\n    KEEPER = Keeper()\n"
     empty_repo.write(keepers=KEEPERS.format(str(ROOT / "example_project")) + keeper, conftest=memory)
     dask.worker()
-    time.sleep(2)
     result = empty_repo.run(*HISTORY, "--personalens-sample=2", "--personalens-assistant=keepers:told", *on(dask))  # fmt: skip
-    result.stdout.fnmatch_lines(
-        ["*the fixture personalens_memory: under personalens_executor, return a function of a module that workers can import*"]
-    )  # fmt: skip
+    told = "*the fixture personalens_memory: under personalens_executor, return a function of a module that workers can import*"
+    result.stdout.fnmatch_lines([told])
     assert result.ret != 0
 
 
@@ -248,45 +248,36 @@ def test_a_service_is_called_by_the_workers(
     monkeypatch.setenv("BOT_TOKEN", "s3cret-t0ken")
     service = Service()
     call = {"id": "1", "type": "function", "function": {"name": "book", "arguments": '{"people": 2}'}}
+    steps = [
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "ok"},
+    ]
     said = {"role": "assistant", "content": "I've booked it for 19:30, reference QX77."}
-    service.answer = lambda asked: json_answer(
-        [
-            {"role": "assistant", "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": "1", "content": "ok"},
-            said,
-        ]
-    )
+    service.answer = lambda asked: json_answer([*steps, said])
     dask.worker()
-    time.sleep(2)
-    args = (*ARGS, "--personalens-assistant", f"http:{service.url}/chat", "-o", "personalens_assistant_headers=Authorization: Bearer ${BOT_TOKEN}")  # fmt: skip
+    key = ("-o", "personalens_assistant_headers=Authorization: Bearer ${BOT_TOKEN}")
+    args = (*ARGS, "--personalens-assistant", f"http:{service.url}/chat", *key)
     try:
-        empty_repo.run(*args).assert_outcomes(passed=12)
-        alone = results(empty_repo)
-        asked = len(service.asked)
-        empty_repo.run(*args, *on(dask)).assert_outcomes(passed=12)
+        alone = everywhere(empty_repo, args, 12, on(dask))
     finally:
         service.close()
-    assert results(empty_repo) == alone
     assert set(calls_made(alone)) == {"book"}
-    assert len(service.asked) == 2 * asked
+    assert len(service.asked) == 2 * sum(item["evaluation"]["latencies"] for item in alone["items"])
     assert {one.headers["authorization"] for one in service.asked} == {"Bearer s3cret-t0ken"}
     assert "s3cret" not in json.dumps(alone)
 
 
+def started(repo: Repository, *args: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "pytest", *args]
+    return subprocess.Popen(command, cwd=repo.path, stdout=subprocess.PIPE, text=True)
+
+
 def test_a_worker_that_dies_costs_its_running_dialogues_only(empty_repo: Repository, dask: Dask) -> None:
-    empty_repo.run(*ARGS).assert_outcomes(passed=12)
-    alone = results(empty_repo)
+    alone = everywhere(empty_repo, ARGS, 12)
     (empty_repo.path / "said.log").unlink()
     doomed, _ = dask.worker(SLOWLY="0.3"), dask.worker(SLOWLY="0.3")
-    time.sleep(2)
-    command = [sys.executable, "-m", "pytest", *ARGS, *on(dask)]
-    run = subprocess.Popen(command, cwd=empty_repo.path, stdout=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline and not any(
-        pid == str(doomed.pid)
-        for pid, *_ in (said(empty_repo) if (empty_repo.path / "said.log").exists() else [])
-    ):
-        time.sleep(0.02)
+    run = started(empty_repo, *ARGS, *on(dask))
+    until(lambda: str(doomed.pid) in {pid for pid, *_ in said(empty_repo)})
     doomed.send_signal(signal.SIGKILL)
     out, _ = run.communicate(timeout=600)
     assert run.returncode == 0, out
@@ -310,58 +301,42 @@ def test_a_dialogue_that_no_worker_survives_is_not_scored_and_the_others_are(
         """
     )
     dask.worker(1, revived=True)
-    time.sleep(2)
-    args = [
-        "--personalens-sample=4",
-        "--personalens-assistant=deadly:reply",
-        "--personalens-gate=tcr >= 0.5",
-        "--personalens-report=r.json",
-    ]
-    result = empty_repo.run(*args, *on(dask))
+    args = ("--personalens-sample=4", "--personalens-assistant=deadly:reply", "--personalens-gate=tcr >= 0.5")
+    result = empty_repo.run(*args, REPORT, *on(dask))
     outcomes = result.parseoutcomes()
-    assert (outcomes["passed"], outcomes["failed"]) == (3, 1 + 2), (
-        "three items; the item, and both gates, for which too few are scored"
-    )
-    result.stdout.fnmatch_lines(
-        ["E   not scored, lost: the cluster gave this dialogue up: *", "not scored: 1, the worker died"]
-    )
+    # The failures: the item, and both gates, for which too few are scored.
+    assert (outcomes["passed"], outcomes["failed"]) == (3, 1 + 2)
+    told = "E   not scored, lost: the cluster gave this dialogue up: *"
+    result.stdout.fnmatch_lines([told, "not scored: 1, the worker died"])
     assert [i["evaluation"]["cause"] for i in results(empty_repo)["items"]].count("lost") == 1
 
 
 def test_on_a_cluster_a_run_goes_on_where_it_was_killed(empty_repo: Repository, dask: Dask) -> None:
     dask.worker(SLOWLY="0.2")
-    time.sleep(2)
     args = [*ARGS, *on(dask), "--personalens-resume"]
     forget_calls()
-    command = [sys.executable, "-m", "pytest", *args]
-    run = subprocess.Popen(command, cwd=empty_repo.path, stdout=subprocess.DEVNULL)
-    kept = Path(os.environ["PERSONALENS_CACHE_DIR"]) / "calls"
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline and len(list(kept.rglob("*.jsonl"))) < 4:
-        time.sleep(0.02)
+    run, kept = started(empty_repo, *args), Path(os.environ["PERSONALENS_CACHE_DIR"]) / "calls"
+    until(lambda: len(list(kept.rglob("*.jsonl"))) >= 4)
     run.kill()
-    run.wait()
+    run.communicate()
     finished = {json.loads(p.read_text().splitlines()[0])["case"] for p in kept.rglob("*.jsonl")}
     time.sleep(1)
     (empty_repo.path / "said.log").unlink()
-    again = subprocess.run(command, cwd=empty_repo.path, capture_output=True, text=True, check=False)
-    assert again.returncode == 0, again.stdout
-    asked = {user for _, user, _ in said(empty_repo)}
-    assert len(asked) == 12 - len(finished)
+    again = started(empty_repo, *args)
+    out, _ = again.communicate(timeout=600)
+    assert again.returncode == 0, out
+    assert len({user for _, user, _ in said(empty_repo)}) == 12 - len(finished)
     assert len(finished) >= 4
 
 
 @pytest.mark.usefixtures("endpoint")
-def test_no_secret_travels(dask: Dask, scenario: Scenario, endpoint: Endpoint) -> None:
+def test_no_secret_travels(scenario: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a task is made of is the job and the recipe; keys are the workers' own business."""
-    recipe = ParticipantSpecs(
-        "/chatbot",
-        Settings.default(
-            user_model="openai:small", judge_model="bedrock:nova-lite", assistant="clusterbot:reply"
-        ),
-    )
+    models = {"user_model": "openai:small", "judge_model": "bedrock:nova-lite"}
+    recipe = ParticipantSpecs("/chatbot", Settings.default(**models, assistant="clusterbot:reply"))
     job = Job(scenario, scenario.context(), (Dimension.PERSONALIZATION,), {}, 0, 60.0)
-    os.environ["OPENAI_API_KEY"] = os.environ["AWS_SECRET_ACCESS_KEY"] = "s3cret-k3y"
+    for name in ("OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "s3cret-k3y")
     assert b"s3cret-k3y" not in pickle.dumps((work_there, recipe, job))
     assert pickle.loads(pickle.dumps(job)) == job
 
@@ -379,10 +354,8 @@ def test_a_cluster_that_cannot_be_used_is_one_line(empty_repo: Repository, dask:
         if "0.0.1;" in told:
             dask.worker(PYTHONPATH=str(other.parent))
             time.sleep(2)
-        assert_usage_error(
-            empty_repo.run(*ARGS, f"-opersonalens_executor=dask={address}"),
-            f"ERROR: personalens: personalens_executor: {told}",
-        )
+        run = empty_repo.run(*ARGS, f"-opersonalens_executor=dask={address}")
+        assert_usage_error(run, f"ERROR: personalens: personalens_executor: {told}")
 
 
 @pytest.mark.parametrize(
@@ -396,7 +369,5 @@ def test_a_cluster_that_cannot_be_used_is_one_line(empty_repo: Repository, dask:
 def test_what_cannot_run_on_a_cluster_is_said_before_anything_runs(
     repo: Repository, more: tuple[str, ...], problem: str
 ) -> None:
-    assert_usage_error(
-        repo.run("--personalens-sample=3", "-opersonalens_executor=dask=tcp://127.0.0.1:9", *more),
-        f"ERROR: personalens: personalens_executor: {problem}",
-    )
+    run = repo.run("--personalens-sample=3", "-opersonalens_executor=dask=tcp://127.0.0.1:9", *more)
+    assert_usage_error(run, f"ERROR: personalens: personalens_executor: {problem}")

@@ -21,13 +21,10 @@ BOT = """
 """
 WAYS = {
     "exits": ("sys.exit(0)", 5),
-    "a task exits": (
-        "await asyncio.create_task(asyncio.to_thread(time.sleep, 0)); asyncio.get_running_loop().call_soon(sys.exit, 0)",
-        6,
-    ),
+    "a task exits": ("await asyncio.create_task(asyncio.to_thread(time.sleep, 0)); asyncio.get_running_loop().call_soon(sys.exit, 0)", 6),
     "stops the loop": ("asyncio.get_running_loop().stop()", 6),
     "blocks the loop": ("time.sleep(60)", 5),
-}
+}  # fmt: skip
 
 
 @pytest.mark.slow

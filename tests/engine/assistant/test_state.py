@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from tests.support.processes.runs import assert_usage_error
-from tests.support.repository import Repository
-from tests.support.scripted_agents import MODELS, PAID, TEST
+from tests.support.repository import Repository, calls
+from tests.support.scripted_agents import MODELS, PAID
 
 RUN = ("--personalens-sample=1", "--personalens-report=results.json", "--personalens-gate=none")
+SHARED = '(scope="session")'
 GIVES = """
     @pytest.fixture{scope}
     def personalens_state():
@@ -26,18 +27,26 @@ def bot(body: str, scope: str = "") -> str:
     return PAID + GIVES.format(scope=scope, body=body.replace("\n", "\n        "))
 
 
-@pytest.fixture(autouse=True)
-def calls(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CALLS", str(repo.path / "calls.log"))
+@pytest.fixture
+def repo(paid: Repository) -> Repository:
+    return paid
 
 
 def items(repo: Repository) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads((repo.path / "results.json").read_text())["items"]
+    found: list[dict[str, Any]] = repo.results()["items"]
     return found
 
 
-def state(repo: Repository) -> Any:
-    return items(repo)[0]["evaluation"]["dialogue"].get("state", {}).get("data")
+def live(repo: Repository, conftest: str, *more: str) -> dict[str, Any]:
+    """The evaluation of a run whose models are paid for."""
+    repo.write(conftest=conftest)
+    repo.inline(*RUN, *MODELS, "--personalens-record=live", *more)
+    found: dict[str, Any] = items(repo)[0]["evaluation"]
+    return found
+
+
+def state(evaluation: dict[str, Any]) -> Any:
+    return evaluation["dialogue"]["state"]["data"]
 
 
 @pytest.mark.parametrize(
@@ -52,15 +61,11 @@ def state(repo: Repository) -> Any:
     ],
 )
 def test_a_mapping_or_a_callable_sync_or_async(repo: Repository, body: str) -> None:
-    repo.write(conftest=bot(body), test_bot=TEST)
-    repo.inline(*RUN, *MODELS, "--personalens-record=live")
-    assert state(repo) == {"bookings": [{"guests": 3}]}
+    assert state(live(repo, bot(body))) == {"bookings": [{"guests": 3}]}
 
 
 def test_without_the_fixture_nothing_is_stored(repo: Repository) -> None:
-    repo.write(conftest=PAID, test_bot=TEST)
-    repo.inline(*RUN, *MODELS, "--personalens-record=live")
-    assert "state" not in items(repo)[0]["evaluation"]["dialogue"]
+    assert "state" not in live(repo, PAID)["dialogue"]
 
 
 ODD = """
@@ -84,10 +89,8 @@ def test_what_is_no_json_becomes_plain_and_secrets_are_masked(
     repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-proj-0123456789abcdef")
-    repo.write(conftest=bot(ODD), test_bot=TEST)
-    repo.inline(*RUN, *MODELS, "--personalens-record=live")
-    assert state(repo) == {
-        "at": "2026-11-27T19:30:00", "day": "2026-11-27", "price": "4.50", "id": str(__import__("uuid").UUID(int=1)),
+    assert state(live(repo, bot(ODD))) == {
+        "at": "2026-11-27T19:30:00", "day": "2026-11-27", "price": "4.50", "id": "00000000-0000-0000-0000-000000000001",
         "colour": "red", "tags": ["a", "b"], "table": {"seats": 4}, "ratio": None, "row": {"guests": 3}, "5": [1, 2],
         "long": "120 minutes", "half": "?", "key": "***",
     }  # fmt: skip
@@ -111,12 +114,9 @@ def test_what_is_no_json_becomes_plain_and_secrets_are_masked(
     ],
 )  # fmt: skip
 def test_what_cannot_be_kept_is_a_fault_in_one_line(repo: Repository, body: str, told: str) -> None:
-    repo.write(conftest=bot(body), test_bot=TEST)
-    repo.inline(*RUN, *MODELS, "--personalens-record=live", "-o", "personalens_turn_timeout=0.3")
-    evaluation = items(repo)[0]["evaluation"]
+    evaluation = live(repo, bot(body), "-opersonalens_turn_timeout=0.3")
     assert evaluation["cause"] == "assistant"
-    assert told in evaluation["detail"]
-    assert "\n" not in evaluation["detail"]
+    assert told in evaluation["detail"] and "\n" not in evaluation["detail"]
     assert len(evaluation["dialogue"]["messages"]) == 6, "the dialogue is kept"
 
 
@@ -124,19 +124,14 @@ def test_what_cannot_be_kept_is_a_fault_in_one_line(repo: Repository, body: str,
     ("body", "options", "told"),
     [
         ("return 5", (), "personalens: the fixture personalens_state returned int; it must return a mapping"),
-        (
-            "return {'a': 1}",
-            ("-opersonalens_parallel=2", "--personalens-assistant=openai:x"),
-            "must return a callable with a parameter `context` under personalens_parallel = 2",
-        ),
+        ("return {'a': 1}", ("-opersonalens_parallel=2", "--personalens-assistant=openai:x"), "must return a callable with a parameter `context` under personalens_parallel = 2"),
     ],
-)
+)  # fmt: skip
 def test_a_fixture_that_no_run_can_use_stops_it_in_one_line(
     repo: Repository, body: str, options: tuple[str, ...], told: str
 ) -> None:
-    repo.write(conftest=bot(body, '(scope="session")'), test_bot=TEST)
-    result = repo.inline(*RUN, *options)
-    assert told in result.stdout.str()
+    repo.write(conftest=bot(body, SHARED))
+    assert told in repo.inline(*RUN, *options).stdout.str()
 
 
 def test_a_bad_table_of_fields_is_one_line(repo: Repository) -> None:
@@ -153,20 +148,16 @@ def test_a_bad_table_of_fields_is_one_line(repo: Repository) -> None:
 
 def test_each_dialogue_of_many_side_by_side_has_its_own(repo: Repository) -> None:
     body = "async def state(context):\n    return {'user': context.user, 'dialogue': context.dialogue}\nreturn state"
-    shared = PAID.replace("@pytest.fixture\n", '@pytest.fixture(scope="session")\n')
-    repo.write(
-        conftest=shared + GIVES.format(scope='(scope="session")', body=body.replace("\n", "\n        ")),
-        test_bot=TEST,
-    )
-    many = ("--personalens-sample=8", RUN[1], *MODELS, "--personalens-record=live")
+    repo.write(conftest=bot(body, SHARED).replace("@pytest.fixture\n", f"@pytest.fixture{SHARED}\n"))
+    many = (*RUN, "--personalens-sample=8", *MODELS, "--personalens-record=live")
     repo.inline(*many, "-opersonalens_parallel=4")
-    found = items(repo)
-    states = [item["evaluation"]["dialogue"]["state"]["data"] for item in found]
-    assert [one["user"] for one in states] == [item["evaluation"]["user"] for item in found]
-    assert len({one["dialogue"] for one in states}) == 8
+    found = {item["nodeid"]: item["evaluation"] for item in items(repo)}
+    assert all(state(one)["user"] == one["user"] for one in found.values())
+    assert len({state(one)["dialogue"] for one in found.values()}) == 8
     repo.run(*many, "-n", "2")
-    of_workers = {i["nodeid"]: i["evaluation"]["dialogue"]["state"]["data"] for i in items(repo)}
-    assert of_workers == {i["nodeid"]: s for i, s in zip(found, states, strict=True)}
+    assert {i["nodeid"]: state(i["evaluation"]) for i in items(repo)} == {
+        k: state(e) for k, e in found.items()
+    }
 
 
 CHANGES = "import os\nreturn lambda: {'bookings': [{'guests': int(os.environ.get('GUESTS', 3))}]}"
@@ -175,22 +166,21 @@ CHANGES = "import os\nreturn lambda: {'bookings': [{'guests': int(os.environ.get
 def test_a_verdict_is_replayed_while_the_state_is_the_same(
     repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    log = repo.path / "calls.log"
     args = (*RUN, *MODELS)
-    repo.write(conftest=PAID, test_bot=TEST)
     repo.inline(*args, "--personalens-record=new")
-    repo.write(conftest=bot(CHANGES))
+    with_state = bot(CHANGES)
+    repo.write(conftest=with_state)
     repo.inline(*args)
     detail = items(repo)[0]["evaluation"]["detail"]
     assert "it holds no state of the system, and personalens_state gives one now" in detail
     assert "record it with --personalens-record new" in detail
     repo.inline(*args, "--personalens-record=new")
-    log.write_text("")
+    calls(repo)
     assert repo.inline(*args).ret == 0
-    assert log.read_text() == "", "nothing is asked again"
+    assert calls(repo) == 0, "nothing is asked again"
     monkeypatch.setenv("GUESTS", "4")
     for conftest, told in (
-        (bot(CHANGES), "the state of the system differs at bookings[0].guests"),
+        (with_state, "the state of the system differs at bookings[0].guests"),
         (PAID, "it holds a state of the system, and no personalens_state gives one now"),
     ):
         repo.write(conftest=conftest)
@@ -200,14 +190,12 @@ def test_a_verdict_is_replayed_while_the_state_is_the_same(
 
 def test_people_see_it_inert_and_cut(repo: Repository) -> None:
     body = "return {'notes': ['\\x1b[31m</script>' + 'y' * 900], 'guests': 3}"
-    low = PAID.replace("score=dimension.scale.high", "score=dimension.scale.low")
-    repo.write(conftest=low + GIVES.format(scope="", body=body), test_bot=TEST)
-    result = repo.inline(
-        "--personalens-sample=1", *MODELS, "--personalens-record=live", "--personalens-report=page.html"
-    )
-    shown = re.sub(r"\s+", "", result.stdout.str())
+    repo.write(conftest=bot(body).replace("score=dimension.scale.high", "score=dimension.scale.low"))
+    run = ("--personalens-sample=1", *MODELS, "--personalens-record=live", "--personalens-report=page.html")
+    printed = repo.inline(*run).stdout.str()
+    shown = re.sub(r"\s+", "", printed)
     assert "thesystemholdsguests=3" in shown
-    assert "\x1b[31m" not in result.stdout.str()
+    assert "\x1b[31m" not in printed
     assert "y" * 400 not in shown
     page = (repo.path / "page.html").read_text(encoding="utf-8")
     packed = re.search(r'<script type="text/plain" id="dialogues">(.*?)</script>', page, re.DOTALL)
@@ -232,12 +220,11 @@ return state"""
 def test_a_resumed_run_keeps_the_state_of_what_was_finished(
     repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counted = PAID.replace("return lambda messages: f", 'return lambda messages: called("assistant") or f')
-    repo.write(
-        conftest=counted + GIVES.format(scope="", body=KILLED.replace("\n", "\n        ")), test_bot=TEST
+    counted = bot(KILLED).replace(
+        "return lambda messages: f", 'return lambda messages: called("assistant") or f'
     )
-    how = ("--personalens-record=new", "--personalens-resume")
-    args = ("--personalens-sample=2", "--personalens-report=results.json", *MODELS, *how)
+    repo.write(conftest=counted)
+    args = (*RUN, "--personalens-sample=2", *MODELS, "--personalens-record=new", "--personalens-resume")
     monkeypatch.setenv("KILL", "1")
     repo.run_with_cache(*args)
     monkeypatch.delenv("KILL")
@@ -245,5 +232,5 @@ def test_a_resumed_run_keeps_the_state_of_what_was_finished(
     log.write_text("")
     assert repo.run_with_cache(*args).ret == 0
     evaluations = [item["evaluation"] for item in items(repo)]
-    assert all(e["dialogue"]["state"]["data"] == {"took": e["user"]} for e in evaluations)
+    assert all(state(one) == {"took": one["user"]} for one in evaluations)
     assert log.read_text().count("assistant") == 3, "the dialogue without its state begins anew"
