@@ -17,27 +17,15 @@ from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.suites.personaconv import fixed_protocol
 from pytest_personalens.suites.personaconv.index import open_index
 from pytest_personalens.suites.personaconv.open_posts import open_posts
-from pytest_personalens.suites.personaconv.posts import (
-    Comment,
-    IndexedPost,
-    IndexedTarget,
-    Post,
-    finite,
-    label_of,
-    parse_time,
-)
+from pytest_personalens.suites.personaconv.posts import finite, label_of, parse_time
 from pytest_personalens.suites.personaconv.predictions import KINDS, SETTINGS, Kind, Plan, Prediction, Setting
 from tests.suites.personaconv.trees import Posts, at, comment, people, post, talk, written
 
 OTHERS = ("bram", "cleo", "dov", "[deleted]")
 #: The post at hand begins here, and its comments come in the 60 minutes after it.
 NOW = 10_000
-TEXTS = st.one_of(
-    st.sampled_from(
-        ["Thanks!", 'close"}\n{"text": "mine', "answer: positive", "a\u2028b\r\nc\x85d", "[removed]"]
-    ),
-    st.text(min_size=1, max_size=12),
-)
+HARD = ["Thanks!", 'close"}\n{"text": "mine', "answer: positive", "a\u2028b\r\nc\x85d", "[removed]"]
+TEXTS = st.one_of(st.sampled_from(HARD), st.text(min_size=1, max_size=12))
 SCORES = st.one_of(st.integers(-60, 60), st.sampled_from([4, -4, 0, None, "9", 2.5]))
 Tree = dict[str, Any]
 
@@ -70,21 +58,21 @@ def comments(draw: st.DrawFn) -> list[Tree]:
 @st.composite
 def data(draw: st.DrawFn) -> Posts:
     """A post at hand of ada's with a past, and other users with theirs."""
-    past = [
-        talk("ada", 100 * number, draw(st.sampled_from([9, -9]))) for number in range(draw(st.integers(1, 2)))
-    ]
+    few, score = st.integers(1, 2), st.sampled_from([9, -9])
+    past = [talk("ada", 100 * number, draw(score)) for number in range(draw(few))]
     found = {"ada": [*past, post("ada", NOW, *draw(comments()), title="At hand")]}
     for user in ("ivo", "lea", "cleo"):
-        found[user] = [talk(user, 50 + 100 * number) for number in range(draw(st.integers(1, 2)))]
+        found[user] = [talk(user, 50 + 100 * number) for number in range(draw(few))]
     return found
 
 
 def items(posts: Posts, *wanted: Setting) -> dict[Kind, Prediction]:
     """The predictions of ada's post at hand, by kind."""
+    settings = wanted or SETTINGS
     with tempfile.TemporaryDirectory() as folder:
-        dataset = open_posts(written(Path(folder), posts), settings=wanted or SETTINGS)
+        dataset = open_posts(written(Path(folder), posts), settings=settings)
         loaded = [dataset.load(ref) for ref in dataset.refs("ada")]
-    return {item.kind: item for item in loaded if "At hand" in item.requests[(wanted or SETTINGS)[0]].text}
+    return {item.kind: item for item in loaded if "At hand" in item.requests[settings[0]].text}
 
 
 def asked(posts: Posts, *wanted: Setting) -> dict[tuple[Kind, str], str]:
@@ -94,6 +82,10 @@ def asked(posts: Posts, *wanted: Setting) -> dict[tuple[Kind, str], str]:
         for kind, item in items(posts, *wanted).items()
         for setting, request in item.requests.items()
     }
+
+
+def next_texts(posts: Posts) -> dict[tuple[Kind, str], str]:
+    return {key: text for key, text in asked(posts).items() if key[0] == "next-text"}
 
 
 def at_hand(posts: Posts) -> Tree:
@@ -108,9 +100,8 @@ def walk(of: Tree) -> Iterator[Tree]:
 
 def target_in(posts: Posts) -> Tree:
     """Ada's latest reply, which every kind asks for."""
-    return max(
-        (one for one in walk(at_hand(posts)) if one["author"] == "ada"), key=lambda one: one["timestamp"]
-    )
+    own = (one for one in walk(at_hand(posts)) if one["author"] == "ada")
+    return max(own, key=lambda one: one["timestamp"])
 
 
 def scores_are_not_in_it(posts: Posts) -> None:
@@ -128,20 +119,18 @@ def scores_are_not_in_it(posts: Posts) -> None:
     assert asked(other) == before
     del target_in(other)["score"]
     del at_hand(other)["score"]
-    kept = {key: text for key, text in before.items() if key[0] == "next-text"}
-    assert {key: text for key, text in asked(other).items() if key[0] == "next-text"} == kept
+    assert next_texts(other) == next_texts(posts)
 
 
 def the_text_is_not_in_it(posts: Posts) -> None:
-    before = {key: text for key, text in asked(posts).items() if key[0] == "next-text"}
     old, new = target_in(posts)["body"], "Quite\r\nanother \u00fc\u2028 text"
     other = copy.deepcopy(posts)
     limit = target_in(other)["timestamp"]
     for one in walk(at_hand(other)):
         if one["timestamp"] >= limit:
             one["body"] = one["body"].replace(old, new)
-    after = {key: text for key, text in asked(other).items() if key[0] == "next-text"}
-    assert after == before
+    after = next_texts(other)
+    assert after == next_texts(posts)
     for text in after.values():
         as_json = (json.dumps(new, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))
         assert not any(form in text for form in (new, " ".join(new.split()), *as_json))
@@ -175,31 +164,26 @@ def nothing_newer_is_in_it(posts: Posts) -> None:
 
 def settings_differ_in_the_named_parts_alone(posts: Posts) -> None:
     for kind, item in items(posts).items():
+        talk = {"conversation"} if kind == "next-text" else {"conversation", "parent"}
         parts = {setting: dict(request.parts) for setting, request in item.requests.items()}
-        conversation = {"conversation"} if kind == "next-text" else {"conversation", "parent"}
-
-        def without(
-            setting: str, names: set[str], parts: dict[str, dict[str, str]] = parts
-        ) -> list[tuple[str, str]]:
-            return [part for part in parts[setting].items() if part[0] not in names]
-
-        assert without("P-NonConv", set()) == without("P-Conv", conversation)
-        assert without("none", set()) == without("P-Conv", conversation | {"history"})
-        assert without("NP-Conv", {"history"}) == without("P-Conv", {"history"})
-        assert list(parts["NP-Conv"]) == list(parts["P-Conv"])
-        assert parts["NP-Conv"]["history"] != parts["P-Conv"]["history"]
-        lines = [len(parts[setting]["history"].splitlines()) for setting in ("NP-Conv", "P-Conv")]
-        assert lines[0] <= lines[1]
+        own, others = parts["P-Conv"], parts["NP-Conv"]
+        kept = [name for name in own if name not in talk]
+        assert list(parts["P-NonConv"].items()) == [(name, own[name]) for name in kept]
+        assert list(parts["none"].items()) == [(name, own[name]) for name in kept if name != "history"]
+        assert list(others) == list(own)
+        assert {name for name in own if others[name] != own[name]} == {"history"}
+        assert len(others["history"].splitlines()) <= len(own["history"].splitlines())
 
 
 def other_users_change_no_item(posts: Posts) -> None:
-    own: tuple[Setting, ...] = ("P-Conv", "P-NonConv", "none")
-    before = {kind: item.model_copy(update={"dataset": ""}) for kind, item in items(posts, *own).items()}
-    turned = {user: posts[user][::-1] for user in reversed(posts)}
+    def own(posts: Posts) -> dict[Kind, Prediction]:
+        found = items(posts, "P-Conv", "P-NonConv", "none")
+        return {kind: item.model_copy(update={"dataset": ""}) for kind, item in found.items()}
+
+    before, turned = own(posts), {user: posts[user][::-1] for user in reversed(posts)}
     assert asked(turned) == asked(posts)
     for other in (turned, {"ada": posts["ada"]}, {"zoe": people(1, 4)["u_0"], **posts}):
-        after = {kind: item.model_copy(update={"dataset": ""}) for kind, item in items(other, *own).items()}
-        assert after == before
+        assert own(other) == before
 
 
 def nobody_is_named_and_no_text_ends_its_line(posts: Posts) -> None:
@@ -211,14 +195,7 @@ def nobody_is_named_and_no_text_ends_its_line(posts: Posts) -> None:
                 if name not in ("task", "answer"):
                     _, *rows = part.splitlines()
                     assert rows
-                    assert all(is_object(row) for row in rows)
-
-
-def is_object(row: str) -> bool:
-    try:
-        return isinstance(json.loads(row), dict)
-    except ValueError:
-        return False
+                    assert all(isinstance(json.loads(row), dict) for row in rows)
 
 
 Check = Callable[[Posts], None]
@@ -255,95 +232,57 @@ def test_no_leaks(check: Check) -> None:
     search(check, 20)
 
 
-_PARTS, _CONVERSATION = fixed_protocol.request_parts, fixed_protocol.conversation
-_READ_PAST, _REASON = fixed_protocol.FixedProtocol._read_past, fixed_protocol.FixedProtocol._reason  # noqa: SLF001
-_ADD = Plan.add
+FIXED, PROTOCOL = fixed_protocol, fixed_protocol.FixedProtocol
+_PARTS, _TALK, _ADD = FIXED.request_parts, FIXED.conversation, Plan.add
+_READ_PAST, _REASON = PROTOCOL._read_past, PROTOCOL._reason  # noqa: SLF001
 
 
-def the_sign(post: Post, target: Comment, *rest: Any) -> Iterator[tuple[str, str]]:
-    """As the official prompts of impact."""
-    yield from _PARTS(post, target, *rest)
-    yield "sign", label_of(finite(target.score))
+def adds(name: str, value: Callable[[Any, Any], Any], only: tuple[Setting, ...] = SETTINGS) -> Any:
+    def parts(post: Any, target: Any, kind: Kind, setting: Setting, past: Any) -> list[tuple[str, str]]:
+        added = [(name, str(value(post, target)))] if setting in only else []
+        return [*_PARTS(post, target, kind, setting, past), *added]
+
+    return parts
 
 
-def the_posts_score(
-    post: Post, target: Comment, kind: Kind, setting: Setting, past: Any
-) -> Iterator[tuple[str, str]]:
-    """As the official cards of P-Conv."""
-    yield from _PARTS(post, target, kind, setting, past)
-    if setting == "P-Conv":
-        yield "votes", f"{post.raw.get('score')} at {post.raw.get('timestamp')}"
-
-
-def the_score_of_the_parent(post: Post, target: Comment) -> dict[str, object]:
-    return {"by": "the user", "text": "x", "score": target.parent.score if target.parent else 0}
-
-
-def scores_of_the_thread(post: Post, target: Comment) -> list[dict[str, object]]:
-    return [*_CONVERSATION(post, target), {"scores": [str(one.score) for one in post.comments]}]
-
-
-def the_whole_thread(post: Post, target: Comment) -> list[Comment]:
-    """With the target, and what came after it."""
-    return [one for one in post.comments if one.top is target.top and one.text]
-
-
-def newer_comments(post: Post, target: Comment) -> list[Comment]:
+def newer_comments(post: Any, target: Any) -> list[Any]:
     return [one for one in post.comments if one.top is target.top and one is not target and one.text]
 
 
-def all_of_the_past(self: Any, user: str, time: int) -> Any:
-    """Whenever it was, the post at hand with it."""
+def whole_past(self: Any, user: str, time: int) -> Any:
     return _READ_PAST(self, user, 10**18)
 
 
-def halved(self: Any, facts: IndexedPost, kind: Kind) -> str:
-    """By the place in the whole file."""
-    place = self._index.posts.index(facts)
-    lower = kind == "impact" and place < len(self._index.posts) // 2
-    return _REASON(self, facts, kind) or ("halved" if lower else "")
+def halved(self: Any, facts: Any, kind: Kind) -> str:
+    place, half = self._index.posts.index(facts), len(self._index.posts) // 2
+    return _REASON(self, facts, kind) or ("halved" if kind == "impact" and place < half else "")
 
 
-def positional(self: Plan, kind: Kind, place: int, found: IndexedTarget) -> None:
-    """An id that counts."""
-    _ADD(self, kind, place, found._replace(id=f"{place:08}"))
+#: A leak, some of them as the official prompts have it -> what finds it, and the function that it spoils.
+MUTATIONS: dict[str, tuple[Check, Any, str, Any]] = {
+    "sign": (scores_are_not_in_it, FIXED, "request_parts", adds("sign", lambda post, target: label_of(finite(target.score)))),
+    "score of the post": (scores_are_not_in_it, FIXED, "request_parts", adds("votes", lambda post, target: post.raw.get("score"))),
+    "score of the parent": (scores_are_not_in_it, FIXED, "shown_parent", lambda post, target: {"score": target.parent.score if target.parent else 0}),
+    "scores of the thread": (scores_are_not_in_it, FIXED, "conversation", lambda post, target: [*_TALK(post, target), {"scores": [str(one.score) for one in post.comments]}]),
+    "whole thread": (the_text_is_not_in_it, FIXED, "older_comments", lambda post, target: [one for one in post.comments if one.top is target.top and one.text]),
+    "text in newer comments": (the_text_is_not_in_it, FIXED, "older_comments", newer_comments),
+    "text in a later past": (the_text_is_not_in_it, PROTOCOL, "_read_past", whole_past),
+    "newer comments": (nothing_newer_is_in_it, FIXED, "older_comments", newer_comments),
+    "later past": (nothing_newer_is_in_it, PROTOCOL, "_read_past", whole_past),
+    "time in one setting": (settings_differ_in_the_named_parts_alone, FIXED, "request_parts", adds("at", lambda post, target: post.raw.get("timestamp"), ("P-Conv",))),
+    "left out by the place in the file": (other_users_change_no_item, PROTOCOL, "_reason", halved),
+    "ids that count": (other_users_change_no_item, Plan, "add", lambda self, kind, place, found: _ADD(self, kind, place, found._replace(id=f"{place:08}"))),
+    "plain lines": (nobody_is_named_and_no_text_ends_its_line, FIXED, "lines", lambda values: "\n".join(f"{key}: {text}" for value in values for key, text in value.items())),
+    "names": (nobody_is_named_and_no_text_ends_its_line, FIXED, "_speaker", lambda comment, names: comment.author),
+}  # fmt: skip
 
 
-def plain_lines(values: Any) -> str:
-    return "\n".join("\n".join(f"{key}: {text}" for key, text in value.items()) for value in values)
-
-
-def named(comment: Comment, names: dict[str, str]) -> str:
-    return comment.author
-
-
-PROTOCOL = fixed_protocol.FixedProtocol
-MUTATIONS: tuple[tuple[Check, Any, str, Any], ...] = (
-    (scores_are_not_in_it, fixed_protocol, "request_parts", the_sign),
-    (scores_are_not_in_it, fixed_protocol, "request_parts", the_posts_score),
-    (scores_are_not_in_it, fixed_protocol, "shown_parent", the_score_of_the_parent),
-    (scores_are_not_in_it, fixed_protocol, "conversation", scores_of_the_thread),
-    (the_text_is_not_in_it, fixed_protocol, "older_comments", the_whole_thread),
-    (the_text_is_not_in_it, fixed_protocol, "older_comments", newer_comments),
-    (the_text_is_not_in_it, PROTOCOL, "_read_past", all_of_the_past),
-    (nothing_newer_is_in_it, fixed_protocol, "older_comments", newer_comments),
-    (nothing_newer_is_in_it, PROTOCOL, "_read_past", all_of_the_past),
-    (settings_differ_in_the_named_parts_alone, fixed_protocol, "request_parts", the_posts_score),
-    (other_users_change_no_item, PROTOCOL, "_reason", halved),
-    (other_users_change_no_item, Plan, "add", positional),
-    (nobody_is_named_and_no_text_ends_its_line, fixed_protocol, "lines", plain_lines),
-    (nobody_is_named_and_no_text_ends_its_line, fixed_protocol, "_speaker", named),
-)
-
-
-@pytest.mark.parametrize(
-    ("check", "where", "what", "mutation"), MUTATIONS, ids=lambda value: getattr(value, "__name__", "")
-)
+@pytest.mark.parametrize(("check", "where", "what", "mutation"), MUTATIONS.values(), ids=MUTATIONS)
 def test_leaks_put_back_are_found(
     monkeypatch: pytest.MonkeyPatch, check: Check, where: Any, what: str, mutation: Any
 ) -> None:
     monkeypatch.setattr(where, what, mutation)
-    with pytest.raises(AssertionError):
+    with pytest.raises((AssertionError, json.JSONDecodeError)):
         search(check, 20)
 
 
@@ -359,15 +298,15 @@ def partners_differ(tmp_path: Path) -> None:
             assert others.draw(facts, time, least=3, taking_part=()) not in (facts.user, None)
 
 
-def two_hundred_places_on(self: Any, facts: IndexedPost, time: int, **_: Any) -> str:
-    """As the official scripts."""
-    users: list[str] = list(self._posts)
-    return users[(users.index(facts.user) + 200) % len(users)]
-
-
 def test_leaks_nobody_is_their_own_stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     partners_differ(tmp_path)
-    monkeypatch.setattr(fixed_protocol.OtherUsers, "draw", two_hundred_places_on)
+
+    def two_hundred_places_on(self: Any, facts: Any, time: int, **_: Any) -> str:
+        """As the official scripts."""
+        users: list[str] = list(self._posts)
+        return users[(users.index(facts.user) + 200) % len(users)]
+
+    monkeypatch.setattr(FIXED.OtherUsers, "draw", two_hundred_places_on)
     with pytest.raises(AssertionError):
         partners_differ(tmp_path)
 
@@ -397,12 +336,9 @@ def test_leaks_a_stranger_takes_no_part_and_is_of_the_domain(tmp_path: Path) -> 
     del posts["mia"]
     with pytest.raises(DataError, match="impact: 2 no-past, 1 no-stranger"):
         history(posts)
-
-
-def test_leaks_one_user_has_no_stranger(tmp_path: Path) -> None:
-    path = written(tmp_path, {"ada": [talk("ada", 0), talk("ada", 100)]})
+    del posts["cleo"]
     with pytest.raises(SpecError, match="NP-Conv needs the past of another user, and the data has one user"):
-        open_posts(path, settings=("P-Conv", "NP-Conv"))
+        history(posts)
 
 
 def test_the_past_may_stand_in_the_context(tmp_path: Path) -> None:
@@ -438,9 +374,7 @@ def test_limits_of_what_is_shown(tmp_path: Path) -> None:
         for name, text in item.requests["P-Conv"].parts
         if name not in ("task", "answer")
     }
-    assert [row["reply"][:8] for row in parts["history"]] == [
-        f"past {n}"[:8].ljust(7) if n < 10 else f"past {n} "[:8] for n in range(110, 10, -10)
-    ]
+    assert [row["reply"].split()[1] for row in parts["history"]] == [str(n) for n in range(110, 10, -10)]
     assert {len(row["reply"]) for row in parts["history"]} == {500}
     assert {len(row["answered"]) for row in parts["history"]} == {200}
     assert [row["text"].split()[1] for row in parts["conversation"]] == [str(n) for n in range(6, 36)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,82 +84,56 @@ def rows(kind: Kind, setting: Setting) -> list[Row]:
     return [row(rules, ref, setting) for ref in dataset.items(kind)]
 
 
-@pytest.mark.parametrize("kind", ["sentiment", "impact"])
-def test_scores_with_the_conversation(expected: dict[str, Any], kind: Kind) -> None:
-    ours = [[row.target, row.label, row.domain, row.example or INVENTED] for row in rows(kind, "P-Conv")]
-    assert ours == expected[kind]["P-Conv"]
+@pytest.mark.parametrize("kind", KINDS)
+def test_targets_labels_and_examples(expected: dict[str, Any], kind: Kind) -> None:
+    with_it, without = rows(kind, "P-Conv"), rows(kind, "P-NonConv")
+    theirs = expected[kind]["P-Conv"]
+    if kind == "next-text":
+        assert [[r.user, r.target, r.domain, r.example, r.label] for r in with_it] == theirs
+    else:
+        assert [[r.target, r.label, r.domain, r.example or INVENTED] for r in with_it] == theirs
+    assert without == [r._replace(example=None) for r in with_it]
 
 
-@pytest.mark.parametrize("kind", ["sentiment", "impact"])
-def test_scores_without_the_conversation(expected: dict[str, Any], kind: Kind) -> None:
-    ours = [[row.target, row.label, row.example] for row in rows(kind, "P-NonConv")]
-    assert ours == [[target, label, None] for target, label, *_ in expected[kind]["P-Conv"]]
-
-
-def test_sentiment_with_a_strangers_example(expected: dict[str, Any]) -> None:
-    users = {f"u{number}": user for number, user in enumerate(posts_by_user(), 1)}
-    numbers = {name: place for place, name in enumerate(names_of_posts(users), 1)}
-    ours = {}
-    for row in rows("sentiment", "NP-Conv"):
-        name, _, path = str(row.example).partition("-")
-        ours[row.target] = f"internal_p{numbers[name]}-{path}"
-    assert ours == expected["sentiment"]["NP-Conv"]["examples"]
-
-
-def test_impact_with_a_strangers_example(expected: dict[str, Any]) -> None:
-    ours = rows("impact", "NP-Conv")
-    assert {row.target for row in ours} == {target for target, *_ in expected["impact"]["P-Conv"]}
+def test_strangers_examples(expected: dict[str, Any]) -> None:
+    sizes = {user: len(posts) for user, posts in json.loads((CASES / "posts.json").read_text()).items()}
+    names = [f"u{n}p{number}" for n, posts in enumerate(sizes.values(), 1) for number in range(1, posts + 1)]
+    place = {name: number for number, name in enumerate(names)}
+    ours = [(r.target, *str(r.example).split("-", 1)) for r in rows("sentiment", "NP-Conv")]
+    found = {target: f"internal_p{place[name] + 1}-{path}" for target, name, path in ours}
+    assert found == expected["sentiment"]["NP-Conv"]["examples"]
+    texts = [
+        (r.target.split("-")[0], str(r.example).split("-")[0], r.label) for r in rows("next-text", "NP-Conv")
+    ]
+    theirs = expected["next-text"]["NP-Conv"]["rows_of"]
+    assert [[place[target], place[example], label] for target, example, label in texts] == theirs
+    impact = rows("impact", "NP-Conv")
+    assert {r.target for r in impact} == {target for target, *_ in expected["impact"]["P-Conv"]}
     # Fifty samples divide 200, so each is its own example, and its answer is in the request.
-    assert all(row.example == row.target for row in ours)
+    assert all(r.example == r.target for r in impact)
     dataset, _ = cases("NP-Conv", kinds=("impact",))
-    assert all(
-        "own-example" in dataset.load(ref).requests["NP-Conv"].leaks for ref in dataset.items("impact")
-    )
+    requests = [dataset.load(ref).requests["NP-Conv"] for ref in dataset.items("impact")]
+    assert all("own-example" in request.leaks for request in requests)
 
 
-def test_next_text_with_the_conversation(expected: dict[str, Any]) -> None:
-    ours = [[r.user, r.target, r.domain, r.example, r.label] for r in rows("next-text", "P-Conv")]
-    theirs = [[*row[:4], row[4]] for row in expected["next-text"]["P-Conv"]]
-    assert ours == theirs
-
-
-def test_next_text_without_the_conversation(expected: dict[str, Any]) -> None:
-    ours = [[r.user, r.target, r.example, r.label] for r in rows("next-text", "P-NonConv")]
-    assert ours == [
-        [user, target, None, label] for user, target, _, _, label in expected["next-text"]["P-Conv"]
-    ]
-
-
-def test_next_text_with_a_strangers_thread(expected: dict[str, Any]) -> None:
-    users = {f"u{number}": user for number, user in enumerate(posts_by_user(), 1)}
-    places = {name: place for place, name in enumerate(names_of_posts(users))}
-    ours = [
-        [places[row.target.partition("-")[0]], places[str(row.example).partition("-")[0]], row.label]
-        for row in rows("next-text", "NP-Conv")
-    ]
-    assert ours == expected["next-text"]["NP-Conv"]["rows_of"]
-
-
-@pytest.mark.slow
-def test_the_leaks_of_the_cases_are_counted(expected: dict[str, Any]) -> None:
-    dataset, rules = cases("P-Conv", "P-NonConv")
-
-    def leaking(kind: Kind, setting: Setting, leak: str) -> set[str]:
-        return {
-            row(rules, ref, setting).target
-            for ref in dataset.items(kind)
-            if leak in dataset.load(ref).requests[setting].leaks
-        }
-
-    assert leaking("next-text", "P-Conv", "target-text") == set(
-        expected["next-text"]["label printed in the request, P-Conv"]
-    )
-    assert leaking("next-text", "P-NonConv", "target-text") == set()
-    for setting in ("P-Conv", "P-NonConv"):
-        assert len(leaking("impact", setting, "sign")) == len(dataset.items("impact")) == 50
-    assert leaking("sentiment", "P-Conv", "sign") == set()
+def test_the_leaks_of_the_cases_are_counted_and_have_names(expected: dict[str, Any]) -> None:
+    leaking: dict[tuple[Kind, Setting, str], set[str]] = defaultdict(set)
+    for setting in SETTINGS[:3]:
+        dataset, rules = cases(setting)
+        for kind in KINDS:
+            for ref in dataset.items(kind):
+                for leak in dataset.load(ref).requests[setting].leaks:
+                    leaking[kind, setting, leak].add(row(rules, ref, setting).target)
+    printed = expected["next-text"]["label printed in the request, P-Conv"]
+    assert leaking["next-text", "P-Conv", "target-text"] == set(printed)
+    assert leaking["next-text", "P-NonConv", "target-text"] == set()
+    assert [len(leaking["impact", setting, "sign"]) for setting in SETTINGS[:2]] == [50, 50]
+    assert leaking["sentiment", "P-Conv", "sign"] == set()
     # The reference counted them: 29 of 49 examples are newer than their targets.
-    assert len(leaking("sentiment", "P-Conv", "newer-example")) == 29
+    assert len(leaking["sentiment", "P-Conv", "newer-example"]) == 29
+    names = {leak for (*_, leak), targets in leaking.items() if targets}
+    assert names == {"sign", "post-score", "newer-example", "newer-comments", "target-text", "own-example"}
+    assert names <= REASONS.keys()
 
 
 @pytest.mark.skipif(not MINIMAL.is_file(), reason=NO_REFERENCE)
@@ -167,18 +142,6 @@ def test_the_least_post_that_the_scripts_accept() -> None:
     truths = {kind: dataset.load(dataset.items(kind)[0]).truth for kind in KINDS}
     text = "Correction: daily when it is above 30 degrees."
     assert truths == {"sentiment": "positive", "impact": 42.0, "next-text": text}
-
-
-@pytest.mark.skipif(not CASES.is_dir(), reason=NO_REFERENCE)
-def test_every_leak_has_a_name() -> None:
-    found: set[str] = set()
-    for setting in SETTINGS[:3]:
-        dataset, _ = cases(setting)
-        for kind in KINDS:
-            for ref in dataset.items(kind):
-                found.update(dataset.load(ref).requests[setting].leaks)
-    assert found == {"sign", "post-score", "newer-example", "newer-comments", "target-text", "own-example"}
-    assert found <= REASONS.keys()
 
 
 def test_a_stranger_may_be_the_same_user(tmp_path: Path) -> None:
@@ -200,13 +163,3 @@ def test_the_strangers_of_impact_are_drawn_from_the_seed(tmp_path: Path) -> None
 
     assert examples("one") == examples("one")
     assert examples("one") != examples("two")
-
-
-def posts_by_user() -> dict[str, int]:
-    posts = json.loads((CASES / "posts.json").read_text(encoding="utf-8"))
-    return {user: len(of_user) for user, of_user in posts.items()}
-
-
-def names_of_posts(users: dict[str, str]) -> list[str]:
-    sizes = posts_by_user()
-    return [f"{name}p{number}" for name, user in users.items() for number in range(1, sizes[user] + 1)]

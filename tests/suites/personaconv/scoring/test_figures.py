@@ -25,58 +25,47 @@ from pytest_personalens.suites.personaconv.texts import TextScorer
 CLASSES = ("positive", "negative")
 #: Where Debian's package wordnet-base puts its files.
 WORDNET = Path(os.environ.get("PERSONALENS_TEST_WORDNET", "/usr/share/wordnet"))
-
-
 METRICS = {metric.name: metric for metric in get_suite("personaconv").metrics}
 
 
 def figure(name: str, truths: Sequence[Any], values: Sequence[Any]) -> float | None:
-    answers = [
-        Answer(read=True, truth=truth, value=value) for truth, value in zip(truths, values, strict=True)
-    ]
     of = METRICS[name].of
     assert of is not None
-    return of(answers)
+    return of(
+        [Answer(read=True, truth=truth, value=value) for truth, value in zip(truths, values, strict=True)]
+    )
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning")
 @pytest.mark.parametrize("seed", range(40))
-def test_classes_as_scikit_learn_has_them(seed: int) -> None:
+def test_figures_as_scikit_learn_has_them(seed: int) -> None:
     chance = random.Random(seed)
     share = chance.choice([0, 0.2, 0.5, 0.9, 1])
     truths = ["positive" if chance.random() < share else "negative" for _ in range(chance.randint(1, 40))]
     answers = [chance.choice([truth, *CLASSES]) for truth in truths]
-    f1 = metrics.f1_score(truths, answers, pos_label="positive", zero_division=0)
-    assert figure("f1", truths, answers) == pytest.approx(f1)
-    weighted = metrics.f1_score(truths, answers, average="weighted", zero_division=0)
-    assert figure("f1-weighted", truths, answers) == pytest.approx(weighted)
+    numbers = [chance.gauss(0, 10 ** chance.randint(0, 4)) for _ in range(chance.randint(2, 40))]
+    guesses = [number + chance.gauss(0, 100) for number in numbers]
+    medians = [statistics.median([*numbers[:place], *numbers[place + 1 :]]) for place in range(len(numbers))]
+    mae = metrics.mean_absolute_error(numbers, guesses)
     mcc = metrics.matthews_corrcoef(truths, answers)
-    assert figure("mcc", truths, answers) == (None if len(set(truths)) == 1 else pytest.approx(mcc))
+    assert {name: figure(name, truths, answers) for name in ("f1", "f1-weighted", "mcc")} == {
+        "f1": pytest.approx(metrics.f1_score(truths, answers, pos_label="positive", zero_division=0)),
+        "f1-weighted": pytest.approx(metrics.f1_score(truths, answers, average="weighted", zero_division=0)),
+        "mcc": None if len(set(truths)) == 1 else pytest.approx(mcc),
+    }
+    assert {name: figure(name, numbers, guesses) for name in ("mae", "rmse", "skill")} == {
+        "mae": pytest.approx(mae),
+        "rmse": pytest.approx(metrics.root_mean_squared_error(numbers, guesses)),
+        "skill": pytest.approx(1 - mae / metrics.mean_absolute_error(numbers, medians)),
+    }
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_errors_as_scikit_learn_has_them(seed: int) -> None:
-    chance = random.Random(seed)
-    truths = [chance.gauss(0, 10 ** chance.randint(0, 4)) for _ in range(chance.randint(2, 40))]
-    answers = [truth + chance.gauss(0, 100) for truth in truths]
-    mae = metrics.mean_absolute_error(truths, answers)
-    assert figure("mae", truths, answers) == pytest.approx(mae)
-    rmse = metrics.root_mean_squared_error(truths, answers)
-    assert figure("rmse", truths, answers) == pytest.approx(rmse)
-    medians = [statistics.median([*truths[:place], *truths[place + 1 :]]) for place in range(len(truths))]
-    skill = 1 - mae / metrics.mean_absolute_error(truths, medians)
-    assert figure("skill", truths, answers) == pytest.approx(skill)
+def test_single_values() -> None:
     assert figure("skill", [1], [1]) is None
-
-
-def test_log_errors_keep_the_sign() -> None:
     assert log_error(5, 5) == 0
     assert log_error(0, math.e - 1) == pytest.approx(1)
-    assert log_error(-(math.e - 1), math.e - 1) == pytest.approx(2)
+    assert log_error(-(math.e - 1), math.e - 1) == pytest.approx(2), "the sign is kept"
     assert log_error(1000, 1100) == pytest.approx(0.0952, abs=1e-4)
-
-
-def test_the_best_of_candidates() -> None:
     assert best_of([[0.1, 0.5], [0, 0], [0.3]]) == pytest.approx((0.8 / 3, 0.4))
     assert best_of([[0]]) == (0, None)
     assert largest_share([1, 2], [1, 2]) is None
@@ -119,19 +108,14 @@ def test_texts_as_the_packages_define_them(truth: str, reply: str) -> None:
     assert all(0 <= value <= 1 for value in found.values())
 
 
-def test_chars_are_a_cosine() -> None:
-    scorer = TextScorer()
-    assert scorer.values("Same  text", "same\ntext")["chars"] == pytest.approx(1)
-    assert scorer.values("abcdef", "uvwxyz")["chars"] == 0
-    assert 0 < scorer.values("a smaller pot", "smaller pots")["chars"] < 1
-
-
-@pytest.mark.slow
-def test_a_long_reply_is_scored_on_its_beginning() -> None:
-    scorer = TextScorer()
+def test_chars_are_a_cosine_and_a_long_reply_is_scored_on_its_beginning() -> None:
+    values = TextScorer().values
+    assert values("Same  text", "same\ntext")["chars"] == pytest.approx(1)
+    assert values("abcdef", "uvwxyz")["chars"] == 0
+    assert 0 < values("a smaller pot", "smaller pots")["chars"] < 1
     long = "a word " * 500
-    assert scorer.values("a word", long + "other " * 1_000_000) == scorer.values("a word", long.strip())
-    assert scorer.values("a word", "x" * 1_000_000)["rouge1"] == 0
+    assert values("a word", long + "other " * 1_000_000) == values("a word", long.strip())
+    assert values("a word", "x" * 1_000_000)["rouge1"] == 0
 
 
 def vectors(texts: list[str]) -> list[list[float]]:
@@ -168,41 +152,32 @@ def test_nothing_is_imported_before_a_text_is_scored() -> None:
 
 def small_wordnet(folder: Path) -> Path:
     """NLTK's data with a WordNet of one synset, car and auto, and an untrained splitter."""
-    wordnet = folder / "corpora" / "wordnet"
-    wordnet.mkdir(parents=True)
-    data = "00000000 03 n 02 car 0 auto 0 000 | a vehicle  \n"
-    for part in ("adj", "adv", "noun", "verb"):
-        (wordnet / f"data.{part}").write_text(data if part == "noun" else "", encoding="utf-8")
-        words = "auto n 1 0 1 0 00000000  \ncar n 1 0 1 0 00000000  \n"
-        (wordnet / f"index.{part}").write_text(words if part == "noun" else "", encoding="utf-8")
-        (wordnet / f"{part}.exc").write_text("", encoding="utf-8")
-    (wordnet / "cntlist.rev").write_text("", encoding="utf-8")
-    punkt = folder / "tokenizers" / "punkt_tab" / "english"
-    punkt.mkdir(parents=True)
-    (punkt / "abbrev_types.txt").write_text("dr\n", encoding="utf-8")
-    for name in ("collocations.tab", "sent_starters.txt", "ortho_context.tab"):
-        (punkt / name).write_text("", encoding="utf-8")
+    words = "auto n 1 0 1 0 00000000  \ncar n 1 0 1 0 00000000  \n"
+    filled = {
+        "corpora/wordnet/data.noun": "00000000 03 n 02 car 0 auto 0 000 | a vehicle  \n",
+        "corpora/wordnet/index.noun": words,
+        "tokenizers/punkt_tab/english/abbrev_types.txt": "dr\n",
+    }
+    parts = (f"corpora/wordnet/{name}" for part in ("adj", "adv", "noun", "verb") for name in (f"data.{part}", f"index.{part}", f"{part}.exc"))  # fmt: skip
+    tables = (f"tokenizers/punkt_tab/english/{name}" for name in ("collocations.tab", "sent_starters.txt", "ortho_context.tab"))  # fmt: skip
+    for name in (*parts, "corpora/wordnet/cntlist.rev", *tables, *filled):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(filled.get(name, ""), encoding="utf-8")
     return folder
 
 
 def test_meteor_with_a_wordnet(tmp_path: Path) -> None:
-    scorer = TextScorer(nltk_data=small_wordnet(tmp_path))
+    scorer, said = TextScorer(nltk_data=small_wordnet(tmp_path)), ("a red car", "a red auto")
     assert scorer.measures[3] == "meteor"
     assert "punkt," in scorer.identity
-    assert (
-        scorer.values("a red car", "a red auto")["meteor"]
-        > TextScorer().values("a red car", "a red auto")["meteor-es"]
-    )
+    assert scorer.values(*said)["meteor"] > TextScorer().values(*said)["meteor-es"]
+    shutil.rmtree(tmp_path / "tokenizers")
+    untrained = TextScorer(nltk_data=tmp_path)
+    assert "punkt untrained, meteor," in untrained.identity
+    assert untrained.values(*said)["meteor"] > 0.9
     (tmp_path / "corpora" / "wordnet" / "index.noun").unlink()
     with pytest.raises(SpecError, match="is no WordNet"):
         TextScorer(nltk_data=tmp_path)
-
-
-def test_meteor_without_a_trained_splitter(tmp_path: Path) -> None:
-    shutil.rmtree(small_wordnet(tmp_path) / "tokenizers")
-    scorer = TextScorer(nltk_data=tmp_path)
-    assert "punkt untrained, meteor," in scorer.identity
-    assert scorer.values("a red car", "a red auto")["meteor"] > 0.9
 
 
 @pytest.mark.skipif(
