@@ -61,14 +61,8 @@ def _whole(key: str, message: dict[str, Any], end: bool = True) -> dict[str, Any
     choice = {"index": 0, key: message, "finish_reason": reason if end else None}
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
     kind = "chat.completion" if key == "message" else "chat.completion.chunk"
-    return {
-        "id": "c1",
-        "object": kind,
-        "created": 0,
-        "model": "scripted",
-        "choices": [choice],
-        "usage": usage,
-    }
+    head = {"id": "c1", "object": kind, "created": 0, "model": "scripted"}
+    return {**head, "choices": [choice], "usage": usage}
 
 
 def _streamed(message: dict[str, Any]) -> Iterator[str]:

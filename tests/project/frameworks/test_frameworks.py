@@ -40,11 +40,13 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedModel]:
     found.close()
 
 
-def installed(module: str) -> bool:
+def skip_without(framework: str) -> None:
     try:
-        return find_spec(module) is not None
+        there = find_spec(MODULES[framework]) is not None
     except ModuleNotFoundError:  # of the package above it
-        return False
+        there = False
+    if not there:
+        pytest.skip(f"{framework} is not installed here (make test-frameworks FRAMEWORKS={framework})")
 
 
 def test_the_page_has_a_snippet_for_each_framework() -> None:
@@ -63,11 +65,9 @@ def test_make_and_ci_run_them_all() -> None:
 def test_an_agent_is_handed_over_with_its_calls(
     empty_repo: Repository, model: ScriptedModel, framework: str
 ) -> None:
-    if not installed(MODULES[framework]):
-        pytest.skip(f"{framework} is not installed here (make test-frameworks FRAMEWORKS={framework})")
-    agents = TOLD_ALONE
-    bot = (BOTS / f"{framework}.py").read_text(encoding="utf-8")
-    empty_repo.write(conftest=SNIPPETS[framework], my_bot=bot, told_agents=agents)
+    skip_without(framework)
+    bot, tool = ((BOTS / name).read_text(encoding="utf-8") for name in (f"{framework}.py", "../booking.py"))
+    empty_repo.write(conftest=SNIPPETS[framework], my_bot=bot, booking=tool, told_agents=TOLD_ALONE)
     result = empty_repo.pytester.runpytest_subprocess(
         "-p", "told_agents", "--personalens-sample", "1", *TOLD_AGENTS, "--personalens-report", "results.json"
     )
@@ -109,8 +109,7 @@ agent = graph.compile(checkpointer=InMemorySaver(), store=store)
 def test_a_store_is_keyed_by_the_user_and_a_thread_by_the_session(
     empty_repo: Repository, framework: str
 ) -> None:
-    if not installed(MODULES[framework]):
-        pytest.skip(f"{framework} is not installed here (make test-frameworks FRAMEWORKS={framework})")
+    skip_without(framework)
     (snippet,) = re.findall(
         r"^```python\n# conftest\.py \(langgraph with a store\)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL
     )

@@ -44,10 +44,8 @@ def embed(text: str) -> list[float]:
 
 
 def needs(module: str) -> pytest.MarkDecorator:
-    there = find_spec(module.partition(".")[0]) is not None
-    return pytest.mark.skipif(
-        not there, reason=f"{module} is not installed here (make test-frameworks FRAMEWORKS=stores)"
-    )
+    reason = f"{module} is not installed here (make test-frameworks FRAMEWORKS=stores)"
+    return pytest.mark.skipif(find_spec(module.partition(".")[0]) is None, reason=reason)
 
 
 def read(store: MemoryStore, question: str) -> list[str]:
@@ -120,20 +118,16 @@ def test_chromadb(tmp_path: Path) -> None:
 
 @needs("mem0")
 def test_mem0_tells_what_a_deletion_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(tmp_path / "home")}.items():
+    home = str(tmp_path / "home")
+    for name, value in {"MEM0_TELEMETRY": "False", "MEM0_DIR": home, "OPENAI_API_KEY": "none"}.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
     for module in [name for name in sys.modules if name.partition(".")[0] == "mem0"]:
         monkeypatch.delitem(sys.modules, module)
     memory = import_module("mem0").Memory
 
     vectors = {"path": str(tmp_path / "qdrant"), "embedding_model_dims": 64}
-    kept = memory.from_config(
-        {
-            "vector_store": {"provider": "qdrant", "config": vectors},
-            "history_db_path": str(tmp_path / "history.db"),
-        }
-    )
+    provided = {"provider": "qdrant", "config": vectors}
+    kept = memory.from_config({"vector_store": provided, "history_db_path": str(tmp_path / "history.db")})
     kept.embedding_model = SimpleNamespace(
         embed=lambda text, *more, **named: embed(text),
         embed_batch=lambda texts, *more, **named: [embed(text) for text in texts],
@@ -189,22 +183,12 @@ def test_agentcore_by_its_client() -> None:
 
     keys = {"aws_access_key_id": "none", "aws_secret_access_key": "none"}
     client = boto3.client("bedrock-agentcore", region_name="us-east-1", **keys)
-    record = {
-        "memoryRecordId": "r",
-        "content": {"text": "lives with Keane"},
-        "memoryStrategyId": "s",
-        "namespaces": [],
-        "createdAt": 0,
-    }
-    event = {
-        "payload": [
-            {"conversational": {"content": {"text": "my flatmate is Keane"}, "role": "USER"}},
-            {"blob": {}},
-        ]
-    }
+    record = {"memoryRecordId": "r", "content": {"text": "lives with Keane"}, "memoryStrategyId": "s", "namespaces": [], "createdAt": 0}  # fmt: skip
+    told = {"conversational": {"content": {"text": "my flatmate is Keane"}, "role": "USER"}}
+    event, last = {"payload": [told, {"blob": {}}]}, {"memoryRecordSummaries": [record]}
     pages: dict[str, list[Any]] = {
-        "memoryRecords": [{"memoryRecordSummaries": [record], "nextToken": "2"}, {"memoryRecordSummaries": [record]}],
-        "retrieve": [{"memoryRecordSummaries": [record]}],
+        "memoryRecords": [{**last, "nextToken": "2"}, last],
+        "retrieve": [last],
         "sessions": [{"sessionSummaries": [{"sessionId": "s1", "actorId": "ada-1", "createdAt": 0}]}],
         "s1": [{"events": [event]}],
     }  # fmt: skip

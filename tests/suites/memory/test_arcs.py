@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from pytest_personalens.suites.memory.arcs import KINDS
-from tests.suites.memory.arcs import (
+from tests.suites.memory.arcs import (  # fmt: skip
     ARC,
     BOTS,
     CONTROL,
@@ -51,42 +51,28 @@ def heard(repo: Repository) -> list[Any]:
     return [json.loads(line) for line in (repo.path / "heard.jsonl").read_text().splitlines()]
 
 
-@pytest.fixture(scope="module")
-def right() -> dict[str, float]:
-    """The shares of the bot that gets it right, filled by the first test that runs it."""
-    return {}
-
-
-def of_bot(bots: Repository, monkeypatch: pytest.MonkeyPatch, bot: str) -> dict[str, float]:
-    monkeypatch.setenv("HELPBOT", bot)
-    bots.inline(*SUITE, *REPORT, GATE, "valid >= 1")
-    assert all(gate["passed"] for gate in bots.results()["gates"])
-    return shares(bots.results())
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("bot", "kinds"),
-    [
-        ("no-store", {"recall", "revise", "whose"}),
-        ("never-overwrites", {"revise"}),
-        ("ignores-forget", {"forget"}),
-        ("one-store", {"apart"}),
-        ("muddles", {"whose"}),
-        ("name-drops", {"restraint"}),
-        ("invents", {"abstain"}),
-    ],
-)
-def test_a_bot_fails_just_the_kinds_that_it_gets_wrong(
-    bots: Repository, monkeypatch: pytest.MonkeyPatch, right: dict[str, float], bot: str, kinds: set[str]
+def test_the_readme_names_the_kinds_that_each_bot_gets_wrong(
+    bots: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not right:
-        right |= of_bot(bots, monkeypatch, "remembers")
-        read = by_kind(bots.results())
-        scores = [score for kind in {*KINDS} - NOT_ITS for score in read[kind]]
-        assert sum(scores) / len(scores) >= 0.8
-        assert right.keys() == {*KINDS}
-    assert failing(of_bot(bots, monkeypatch, bot), right) == kinds
+    def of_bot(name: str) -> dict[str, float]:
+        monkeypatch.setenv("HELPBOT", name)
+        bots.inline(*SUITE, *REPORT, GATE, "valid >= 1")
+        assert all(gate["passed"] for gate in bots.results()["gates"])
+        return shares(bots.results())
+
+    right = of_bot("remembers")
+    scores = [
+        score for kind, read in by_kind(bots.results()).items() if kind not in NOT_ITS for score in read
+    ]
+    assert sum(scores) / len(scores) >= 0.8
+    assert right.keys() == {*KINDS}
+    readme = (ROOT / "example_project" / "README.md").read_text(encoding="utf-8")
+    table = readme.partition("| kinds that it gets wrong |\n")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| `([\w-]+)` \| .* \| ([\w, ]+) \|$", table, re.MULTILINE)
+    assert len(rows) == 7
+    failed = {name: failing(of_bot(name), right) for name, _ in rows}
+    assert failed == {name: set(kinds.split(", ")) for name, kinds in rows}
 
 
 @pytest.mark.slow
@@ -156,31 +142,28 @@ def test_each_item_has_users_of_its_own_and_two_users_have_two_ids(empty_repo: R
 @pytest.mark.slow
 def test_the_controls_leave_the_user_without_sessions_or_with_those_of_another(bots: Repository) -> None:
     result = bots.inline(*SUITE, KIND, "recall", CONTROL, "alone,other-user", GATE, "lift >= 0.5", *REPORT)
-    result.stdout.fnmatch_lines(
-        [
-            "control alone: memory by kind: recall 0.00 -> 0.9*",
-        ]
-    )
-    found = {(i["evaluation"]["scenario"], i["arm"]): i for i in bots.results()["items"]}
-    items = {name: said_by_user(item) for name, item in found.items()}
+    result.stdout.fnmatch_lines(["control alone: memory by kind: recall 0.00 -> 0.9*"])
     boots, asks = (
         "recall-shoe-size-bastien",
         "Order me a pair of water boots for the Vanoise, used if there are any.",
     )
-    items = {
-        key: said[: [text for _, text in said].index(asks) + 1] if key[0] == boots else said
-        for key, said in items.items()
-    }
-    assert items[boots, "alone"] == items[boots, ""][-1:]
-    swapped, stranger = items[boots, "swapped"], found[boots, "swapped"]["given_user"]
-    others = [
-        [text for _, text in said]
-        for (id_, control), said in items.items()
-        if not control and found[id_, ""]["evaluation"]["user"] == stranger != "bastien"
+    found = {(i["evaluation"]["scenario"], i["arm"]): i for i in bots.results()["items"]}
+
+    def told(arm: str) -> list[tuple[str, str]]:
+        """What the user says up to the test, after which the answers differ."""
+        said = said_by_user(found[boots, arm])
+        return said[: [text for _, text in said].index(asks) + 1]
+
+    assert told("alone") == told("")[-1:]
+    *before, test = told("swapped")
+    assert test == told("")[-1]
+    assert [day for day, _ in before] == sorted(day for day, _ in before)
+    stranger = found[boots, "swapped"]["given_user"]
+    assert stranger != "bastien"
+    theirs = [
+        said_by_user(i) for (_, arm), i in found.items() if not arm and i["evaluation"]["user"] == stranger
     ]
-    assert any(said[: len(swapped) - 1] == [text for _, text in swapped[:-1]] for said in others)
-    assert swapped[-1] == items[boots, ""][-1]
-    assert [day for day, _ in swapped] == sorted(day for day, _ in swapped)
+    assert [text for _, text in before] in [[text for _, text in said[: len(before)]] for said in theirs]
 
 
 @pytest.mark.slow
@@ -269,27 +252,23 @@ def test_a_run_that_broke_off_goes_on_in_the_same_session(
     assert [c["date"] for c in heard(one_arc)] == ["2026-01-07", "2026-02-01"]
 
 
-def test_the_sessions_are_told_apart_in_the_terminal_and_in_the_results(one_arc: Repository) -> None:
-    result = one_arc.inline(*SUITE, DATA, "arcs.toml", *REPORT)
-    result.stdout.fnmatch_lines(
-        [
-            "E   memory 0, below the required 1: does not say rooibos",
-            "right:  rooibos",
-            "     session of 2026-01-05",
-            ">    0 user      Put tea on the list, I drink rooibos.",
-            "     session of 2026-01-07",
-            "     session of 2026-02-01",
-            ">    7 assistant reply 1",
-            '  turn 7: "reply 1" (does not say rooibos)',
-            '  turn 0: "Put tea on the list, I drink rooibos." (tells rooibos)',
-        ]
-    )
+def test_the_sessions_are_told_apart_in_the_terminal_the_results_and_the_page(
+    one_arc: Repository, page: Page
+) -> None:
+    result = one_arc.inline(*SUITE, DATA, "arcs.toml", "--personalens-report", "r.html", *REPORT)
+    result.stdout.fnmatch_lines([
+        "E   memory 0, below the required 1: does not say rooibos",
+        "right:  rooibos",
+        "     session of 2026-01-05",
+        ">    0 user      Put tea on the list, I drink rooibos.",
+        "     session of 2026-01-07",
+        "     session of 2026-02-01",
+        ">    7 assistant reply 1",
+        '  turn 7: "reply 1" (does not say rooibos)',
+        '  turn 0: "Put tea on the list, I drink rooibos." (tells rooibos)',
+    ])  # fmt: skip
     schema = json.loads((ROOT / "docs/reference/results.schema.json").read_text())
     jsonschema.validate(one_arc.results(), schema)
-
-
-def test_the_page_shows_sessions_one_below_another(one_arc: Repository, page: Page) -> None:
-    one_arc.inline(*SUITE, DATA, "arcs.toml", "--personalens-report", "r.html", *REPORT)
     page.open(one_arc.path / "r.html")
     assert page.texts("#reasons h3") == ["Memory"]
     assert page.texts("#reasons .bars th a") == ["does not say what it was told"]

@@ -28,28 +28,18 @@ def prefeval(root: Path, topics: int = 2, each: int = 3) -> Path:
     base = root / "benchmark_dataset"
     for topic in (f"topic_{letter}" for letter in "abcdefgh"[:topics]):
         rows: list[dict[str, Any]] = [
-            {
-                "preference": f"I never want {topic} number {n}.",
-                "question": f"What of {topic} do you suggest to me, number {n}?",
-                "explanation": f"{SECRET}: number {n} is what most people would name.",
-            }
+            {"preference": f"I never want {topic} number {n}.", "question": f"What of {topic} do you suggest to me, number {n}?", "explanation": f"{SECRET}: number {n} is what most people would name."}
             for n in range(each)
-        ]
-        write(base / "explicit_preference" / f"{topic}.json", rows)
-        talks = [
-            {
-                "query": "Which one?",
-                "assistant_options": "The red one or the blue one.",
-                "user_selection": "The blue one.",
-                "assistant_acknowledgment": "The blue one it is.",
-            }
-            for _ in rows
-        ]
-        chosen = [
-            {**row, "implicit_query": "Which one?", "options": ["red", "blue"], "conversation": talk, "aligned_op": "blue"}
-            for row, talk in zip(rows, talks, strict=True)
         ]  # fmt: skip
-        write(base / "implicit_preference/choice-based" / f"{topic}.json", chosen)
+        write(base / "explicit_preference" / f"{topic}.json", rows)
+        talk = {"query": "Which one?", "assistant_options": "The red one or the blue one.", "user_selection": "The blue one.", "assistant_acknowledgment": "The blue one it is."}  # fmt: skip
+        more = {
+            "implicit_query": "Which one?",
+            "options": ["red", "blue"],
+            "conversation": talk,
+            "aligned_op": "blue",
+        }
+        write(base / "implicit_preference/choice-based" / f"{topic}.json", [{**row, **more} for row in rows])
         told = {str(n): {"user": f"Turn {n}.", "assistant": f"Reply {n}."} for n in range(11)}
         persona = [{**row, "persona": f"{SECRET}: a sailor", "conversation": told} for row in rows]
         write(base / "implicit_preference/persona-driven" / f"{topic}.json", persona)
@@ -58,17 +48,9 @@ def prefeval(root: Path, topics: int = 2, each: int = 3) -> Path:
             for n, row in enumerate(rows)
         ]
         write(base / "mcq_options" / f"{topic}.json", options)
+    said = [[{"role": role, "content": f"Talk {talk}, {role} {turn}."} for turn in range(6) for role in ("user", "assistant")] for talk in range(2)]  # fmt: skip
     others = [
-        {
-            "conversation_id": f"c{talk}",
-            "model": "other",
-            "conversation": [
-                {"role": role, "content": f"Talk {talk}, {role} {turn}."}
-                for turn in range(6)
-                for role in ("user", "assistant")
-            ],
-        }
-        for talk in range(2)
+        {"conversation_id": f"c{n}", "model": "other", "conversation": talk} for n, talk in enumerate(said)
     ]
     write(base / "filtered_inter_turns.json", others)
     return root

@@ -77,19 +77,16 @@ def test_what_was_never_said_must_not_be_invented(reply: str, score: int) -> Non
     assert EmbeddedJudge().verdict(question(domain="abstain"), said(reply), ANSWER).score == score
 
 
-@pytest.mark.parametrize(
-    "unreadable",
-    [
-        question(answer="You went there with your sister on the day before."),
-        question(answer="short", rubric=True),
-        question("pref", answer="I never fly."),
-    ],
-)
+UNREADABLE = (
+    question(answer="You went there with your sister on the day before."), question(answer="short", rubric=True), question("pref", answer="I never fly."),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("unreadable", UNREADABLE)
 def test_the_embedded_judge_guesses_nothing(unreadable: Question) -> None:
     measure = PREF if unreadable.kind == "pref" else ANSWER
-    with pytest.raises(
-        JudgeFault, match="only a model can read this; name one with --personalens-judge-model"
-    ):
+    told = "only a model can read this; name one with --personalens-judge-model"
+    with pytest.raises(JudgeFault, match=told):
         EmbeddedJudge().verdict(unreadable, said("Hm."), measure)
 
 
@@ -130,14 +127,8 @@ def test_a_model_names_the_faults_of_a_preference(empty_repo: Repository, tmp_pa
 
 
 @pytest.mark.parametrize(
-    "unreadable",
-    [
-        "Score: true",
-        "Faults: rude\nJustification: so\nScore: false",
-        {**FAULTY, "score": True},
-        {**FAULTY, "faults": []},
-    ],
-)
+    "unreadable", ["Score: true", "Faults: rude\nJustification: so\nScore: false", {**FAULTY, "score": True}, {**FAULTY, "faults": []}]
+)  # fmt: skip
 def test_a_verdict_that_cannot_be_read_is_asked_for_again_and_never_guessed(
     empty_repo: Repository, tmp_path: Path, unreadable: Any
 ) -> None:
@@ -154,10 +145,5 @@ def test_a_model_is_told_the_rule_of_each_type(empty_repo: Repository, tmp_path:
     layouts.longmemeval(tmp_path / "s.json", each=1)
     found, prompts = judged(empty_repo, [FINE], "all", DATA, f"longmemeval:{tmp_path / 's.json'}")
     assert len(found) == 12
-    for rule, times in (
-        ("off by one", 1),
-        ("earlier state", 1),
-        ("says that it does not know", 6),
-        ("description of good", 1),
-    ):
+    for rule, times in {"off by one": 1, "earlier state": 1, "says that it does not know": 6, "description of good": 1}.items():  # fmt: skip
         assert prompts.count(rule) == times

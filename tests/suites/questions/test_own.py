@@ -47,10 +47,6 @@ def personalens_assistant(personalens_context):
 """
 
 
-def entries() -> list[tuple[str, dict[str, Any]]]:
-    return [(kind, raw) for kind in OWN_DOMAINS for raw in read_toml(FOLDER / f"{kind}.toml")["questions"]]
-
-
 @pytest.fixture(scope="module")
 def own() -> list[Question]:
     dataset = open_questions("embedded", Path(), by_value=True)
@@ -68,14 +64,11 @@ def test_each_answer_is_in_the_sessions_and_nothing_else_is(own: list[Question])
     past = {question.user: question.sessions for question in own}
 
     def days(user: str, value: str) -> list[str]:
-        return [
-            s.date
-            for s in past[user]
-            for m in s.messages
-            if mentions(_in_digits(value), _in_digits(m["content"]))
-        ]
+        told = ((s.date, m["content"]) for s in past[user] for m in s.messages)
+        return [date for date, text in told if mentions(_in_digits(value), _in_digits(text))]
 
-    for kind, raw in entries():
+    entries: list[tuple[str, Any]] = [(k, raw) for k in OWN_DOMAINS for raw in read_toml(FOLDER / f"{k}.toml")["questions"]]  # fmt: skip
+    for kind, raw in entries:
         user = raw["user"]
         if kind == "when":
             assert raw["date"] in {session.date for session in past[user]}, raw
@@ -93,9 +86,7 @@ def test_the_judge_reads_a_right_and_a_wrong_reply_to_each(own: list[Question]) 
     for question in own:
         expected, measure = question.expected, CHOICE if question.kind == "choice" else ANSWER
         right = expected.letter or (expected.ways[0] if expected.ways else "I do not know")
-        wrong = (
-            "B" if expected.letter == "A" else "A" if expected.letter else (*expected.wrong, "a green hat")[0]
-        )
+        wrong = (*expected.wrong, "a green hat")[0] if not expected.letter else "AB"[expected.letter == "A"]
         assert judge.verdict(question, said(f"It is {right}."), measure).score == 1, question.item
         assert judge.verdict(question, said(f"It is {wrong}."), measure).score == 0, question.item
 
@@ -108,17 +99,15 @@ def test_a_run_needs_no_key_and_prints_the_control(
     gated = "answer >= 0.3, abstain: answer >= 0.8, lift(answer, no-history) >= 0.2, lift(choice, no-history) >= 0.2"
     result = empty_repo.inline(*SUITE, "all", "--personalens-gate", gated, *REPORT)
     assert result.ret == 0
-    result.stdout.fnmatch_lines(
-        [
-            "choice: 71 items, * read              H no-history  lift",
-            "answer: 99 items, 99 read              H no-history  lift",
-            "by domain (items)*choice*answer",
-            "  abstain*-*(14)",
-            "  latest*(16)*(16)",
-            "left out of 99 rows: none*",
-            "leaks: none in 340 requests",
-        ]
-    )
+    result.stdout.fnmatch_lines([
+        "choice: 71 items, * read              H no-history  lift",
+        "answer: 99 items, 99 read              H no-history  lift",
+        "by domain (items)*choice*answer",
+        "  abstain*-*(14)",
+        "  latest*(16)*(16)",
+        "left out of 99 rows: none*",
+        "leaks: none in 340 requests",
+    ])  # fmt: skip
     assert all(gate["passed"] for gate in gates(empty_repo).values())
     monkeypatch.setenv("EMPTY", "1")
     assert empty_repo.inline(*SUITE, "all", "--personalens-baseline", "results.json").ret == 1
@@ -132,19 +121,17 @@ def test_a_red_gate_shows_questions_with_their_right_answers_and_the_domains(
     empty_repo.write(conftest=BOT)
     gates = ("--personalens-gate", "who: answer >= 0.9, choice >= 0.9")
     result = empty_repo.inline(*SUITE, "all", "--personalens-control", "off", *gates, *REPORT)
-    result.stdout.fnmatch_lines(
-        [
-            "E   Right answer in who is 0.*",
-            "question-*: answer 0",
-            "      user *[?] (right: *)",
-            "    + now  *",
-            "E   Right choice is 0.*",
-            "      user *[?] (right: [ABCD]) *)",
-            "by domain (items)*choice*answer",
-            "  who*(23)*(23)",
-            "gate who: answer: FAILED*",
-        ]
-    )
+    result.stdout.fnmatch_lines([
+        "E   Right answer in who is 0.*",
+        "question-*: answer 0",
+        "      user *[?] (right: *)",
+        "    + now  *",
+        "E   Right choice is 0.*",
+        "      user *[?] (right: [ABCD]) *)",
+        "by domain (items)*choice*answer",
+        "  who*(23)*(23)",
+        "gate who: answer: FAILED*",
+    ])  # fmt: skip
 
 
 def test_the_control_can_be_put_off_and_the_command_says_so(empty_repo: Repository) -> None:
@@ -165,9 +152,8 @@ def test_records_replay_a_question(empty_repo: Repository) -> None:
     assert len(records(empty_repo)) == 6
     empty_repo.inline(*SUITE, "3", "--personalens-gate", "none", *REPORT)
     again = empty_repo.results()["items"]
-    assert [item["evaluation"]["verdicts"] for item in again] == [
-        item["evaluation"]["verdicts"] for item in first
-    ]
+    for old, new in zip(first, again, strict=True):
+        assert new["evaluation"]["verdicts"] == old["evaluation"]["verdicts"]
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -64,26 +62,20 @@ def test_prefeval_has_each_topic_in_each_form(tmp_path: Path, form: str, kind: s
         assert [m["role"] for m in session.messages] == ["user", "assistant"] * (told // 2 + 4)
 
 
-def test_the_turns_of_a_persona_stand_in_their_order(tmp_path: Path) -> None:
-    dataset = opened(f"prefeval:{layouts.prefeval(tmp_path)}?form=persona-driven&distance=0")
-    said = [m["content"] for m in questions(dataset)[0].sessions[0].messages if m["role"] == "user"]
+def test_prefeval_stands_in_its_order_at_its_distance_which_is_part_of_the_name(tmp_path: Path) -> None:
+    root = layouts.prefeval(tmp_path)
+    persona = questions(opened(f"prefeval:{root}?form=persona-driven&distance=0"))[0].sessions[0]
+    said = [m["content"] for m in persona.messages if m["role"] == "user"]
     assert said == [f"Turn {n}." for n in range(11)]  # and not 0, 1, 10, 2
-
-
-def test_the_distance_of_prefeval_is_ten_exchanges_and_part_of_the_name(tmp_path: Path) -> None:
-    dataset = opened(f"prefeval:{layouts.prefeval(tmp_path)}")
+    dataset = opened(f"prefeval:{root}")
     assert dataset.name == "prefeval?form=explicit&distance=10"
     question = questions(dataset)[0]
-    assert len(question.sessions[0].messages) == 22
-    assert question.sessions[0].messages[2]["content"] == "Talk 0, user 0."
+    messages = question.sessions[0].messages
+    assert (len(messages), messages[2]["content"]) == (22, "Talk 0, user 0.")
     assert question.expected.answer.startswith("I never want topic_")
-
-
-def test_prefeval_asks_at_several_distances(tmp_path: Path) -> None:
-    found = questions(opened(f"prefeval:{layouts.prefeval(tmp_path)}?form=mcq&distance=4,0"))
-    assert [len(q.sessions[0].messages) for q in found] == [2, 10] * 6
-    assert [q.distance for q in found] == [0, 4] * 6
-    assert len({q.id for q in found}) == 12
+    several = questions(opened(f"prefeval:{root}?form=mcq&distance=4,0"))
+    assert [(len(q.sessions[0].messages), q.distance) for q in several] == [(2, 0), (10, 4)] * 6
+    assert len({q.id for q in several}) == 12
 
 
 FARTHER = {
@@ -122,11 +114,7 @@ def test_reports_tell_scores_by_distance(
         assert f'<th scope="row">{name}</th>' in page
     kept = json.loads((empty_repo.path / "r.json").read_text(encoding="utf-8"))["scenarios"]
     assert [one["sessions"] for one in kept.values()] == [[]] * len(kept), "half a megabyte each"
-    again = subprocess.run(
-        [sys.executable, "-m", "pytest_personalens", "report", "r.json", "--report", "again.html"],
-        cwd=empty_repo.path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert again.returncode == 0, again.stderr
+    assert empty_repo.command("report", "r.json", "--report", "again.html").ret == 0
     assert f"<h3>By distance: {title}," in (empty_repo.path / "again.html").read_text(encoding="utf-8")
 
 
@@ -135,10 +123,8 @@ def test_longmemeval_has_each_type_and_the_questions_without_an_answer(tmp_path:
     found = questions(opened(f"longmemeval:{file}"))
     assert Counter(q.domains[0] for q in found) == dict.fromkeys(layouts.TYPES, 2) | {"abstain": 6}
     question = found[0]
-    assert [(s.id, s.date, s.time) for s in question.sessions] == [
-        ("s1", "2023-05-20", "02:21"),
-        ("s2", "2023-05-21", "18:00"),
-    ]
+    days = [(s.id, s.date, s.time) for s in question.sessions]
+    assert days == [("s1", "2023-05-20", "02:21"), ("s2", "2023-05-21", "18:00")]
     assert question.now is not None
     assert (question.now.date, question.now.time) == ("2023-06-01", "09:30")
     assert {key for s in question.sessions for m in s.messages for key in m} == {"role", "content"}
@@ -146,12 +132,10 @@ def test_longmemeval_has_each_type_and_the_questions_without_an_answer(tmp_path:
 
 
 def test_without_a_model_longmemeval_has_what_a_value_decides(tmp_path: Path) -> None:
-    long = layouts.longmemeval_entry(
-        90, "multi-session", answer="You went there with your sister on the day before."
-    )
-    number = layouts.longmemeval_entry(91, "multi-session", answer=3)
+    answers: tuple[Any, ...] = ("You went there with your sister on the day before.", 3)
+    more = [layouts.longmemeval_entry(90 + n, "multi-session", answer=a) for n, a in enumerate(answers)]
     entries = json.loads(layouts.longmemeval(tmp_path / "s.json").read_text(encoding="utf-8"))
-    file = layouts.write(tmp_path / "s.json", [*entries, long, number])
+    file = layouts.write(tmp_path / "s.json", [*entries, *more])
     dataset = opened(f"longmemeval:{file}", by_value=True)
     assert dataset.counts() == {"answer": 17}
     assert Counter(reason for _, reason in dataset.left_out) == {"needs-model": 3}
@@ -162,10 +146,7 @@ def test_a_file_of_longmemeval_is_read_once(tmp_path: Path, monkeypatch: pytest.
     file = layouts.longmemeval(tmp_path / "s.json")
     first = opened(f"longmemeval:{file}")
 
-    def refuse(*args: object) -> None:
-        raise AssertionError("the file is read again")
-
-    monkeypatch.setattr(JsonWindow, "__init__", refuse)
+    monkeypatch.setattr(JsonWindow, "__init__", None)
     again = opened(f"longmemeval:{file}")
     assert (again.version, questions(again)) == (first.version, questions(first))
     (index,) = (tmp_path / "cache").glob("longmemeval-*.index")
@@ -173,7 +154,7 @@ def test_a_file_of_longmemeval_is_read_once(tmp_path: Path, monkeypatch: pytest.
     assert SECRET not in content
     assert "yellow bird" not in content
     file.write_text(file.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-    with pytest.raises(AssertionError, match="read again"):
+    with pytest.raises(TypeError):  # it is read again
         opened(f"longmemeval:{file}")
 
 
@@ -213,18 +194,12 @@ def test_personamem_has_the_types_and_slices(tmp_path: Path) -> None:
 
 
 def test_options_are_shuffled_and_the_same_in_each_process(tmp_path: Path) -> None:
-    rows = [layouts.personamem_row(number, persona_id="0") for number in range(2)]
-    rows += [
-        layouts.personamem_row(n, chat_history_32k_link=rows[0]["chat_history_32k_link"])
-        for n in range(2, 40)
-    ]
+    link = layouts.personamem_row(0)["chat_history_32k_link"]
+    rows = [layouts.personamem_row(n, persona_id=str(n // 2 if n > 1 else 0), chat_history_32k_link=link) for n in range(40)]  # fmt: skip
     dataset = opened(f"personamem:{layouts.personamem(tmp_path, rows)}")
     letters = "".join(q.expected.letter for q in questions(dataset))
     assert all(4 <= letters.count(letter) <= 16 for letter in "ABCD")
-    assert letters.startswith(FIRST_LETTERS)
-
-
-FIRST_LETTERS = "CCACBCDAABDCDCDDCBBD"
+    assert letters.startswith("CCACBCDAABDCDCDDCBBD")
 
 
 @pytest.mark.slow
@@ -242,14 +217,12 @@ def test_rows_that_give_no_question_are_reported(tmp_path: Path, empty_repo: Rep
     empty_repo.write(conftest=SPY)
     spec = f"personamem:{tmp_path}/x/../data"
     result = empty_repo.inline(*SUITE, "all", DATA, spec, "-v", "--personalens-gate", "none")
-    result.stdout.fnmatch_lines(
-        [
-            "left out of 4 rows: 1 it has one option only, 2 its history is not there*",
-            "*left out, row 2: it has one option only",
-            "*left out, row 3: its history is not there",
-            "*left out, row 4: its history is not there",
-        ]
-    )
+    result.stdout.fnmatch_lines([
+        "left out of 4 rows: 1 it has one option only, 2 its history is not there*",
+        "*left out, row 2: it has one option only",
+        "*left out, row 3: its history is not there",
+        "*left out, row 4: its history is not there",
+    ])  # fmt: skip
 
 
 @pytest.mark.slow
@@ -263,29 +236,16 @@ def test_no_gold_field_reaches_the_assistant(tmp_path: Path, empty_repo: Reposit
     assert result.ret == 0
     heard = (empty_repo.path / "heard.txt").read_text(encoding="utf-8")
     assert SECRET not in heard
-    for told in (
-        "has_answer",
-        "answer_1",
-        "_abs",
-        "abstain",
-        "temporal-reasoning",
-        "ask_to_forget",
-        "metadata",
-        "distance",
-        "20713",
-    ):
-        assert told not in heard
-    assert (
-        "yellow bird" in heard or "I never want" in heard or "I like soup" in heard
-    )  # so it is given the history
+    hidden = "has_answer answer_1 _abs abstain temporal-reasoning ask_to_forget metadata distance 20713"
+    assert [word for word in hidden.split() if word in heard] == []
+    history = ("yellow bird", "I never want", "I like soup")
+    assert any(text in heard for text in history), "so it is given the history"
 
 
 def bad_prefeval(root: Path, form: str, name: str, value: Any) -> str:
     layouts.prefeval(root)
-    folder = {"mcq": "mcq_options", "explicit": "explicit_preference"}.get(
-        form, f"implicit_preference/{form}"
-    )
-    file = root / "benchmark_dataset" / folder / "topic_a.json"
+    folders = {"mcq": "mcq_options", "explicit": "explicit_preference"}
+    file = root / "benchmark_dataset" / folders.get(form, f"implicit_preference/{form}") / "topic_a.json"
     rows = json.loads(file.read_text(encoding="utf-8"))
     rows[1][name] = value
     layouts.write(file, rows)
@@ -293,10 +253,7 @@ def bad_prefeval(root: Path, form: str, name: str, value: Any) -> str:
 
 
 def bad_longmemeval(root: Path, **changes: Any) -> str:
-    entries = [
-        layouts.longmemeval_entry(0, "multi-session"),
-        layouts.longmemeval_entry(1, "multi-session", **changes),
-    ]
+    entries = [layouts.longmemeval_entry(n, "multi-session", **(changes if n else {})) for n in range(2)]
     return f"longmemeval:{layouts.write(root / 's.json', entries)}"
 
 
@@ -376,10 +333,10 @@ def test_a_table_of_another_split_is_one_line(tmp_path: Path, empty_repo: Reposi
 
 def test_preferences_without_a_model_are_refused_with_what_to_do(tmp_path: Path) -> None:
     layouts.prefeval(tmp_path)
-    with pytest.raises(
-        DataError,
-        match="6: only a model can judge this answer: give --personalens-judge-model SPEC; form=mcq needs no model",
-    ):
+    told = (
+        "6: only a model can judge this answer: give --personalens-judge-model SPEC; form=mcq needs no model"
+    )
+    with pytest.raises(DataError, match=told):
         opened(f"prefeval:{tmp_path}", by_value=True)
     assert opened(f"prefeval:{tmp_path}?form=mcq", by_value=True).counts() == {"choice": 6}
 

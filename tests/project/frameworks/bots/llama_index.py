@@ -1,13 +1,8 @@
 import os
 
+from booking import book_table
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.llms.openai_like import OpenAILike
-
-
-def book_table(people: int, day: str) -> str:
-    """Book a table."""
-    return f"reference QX77 for {people} on {day}"
-
 
 llm = OpenAILike(
     model="scripted",

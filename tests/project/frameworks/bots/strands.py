@@ -1,12 +1,7 @@
+from booking import book_table
 from strands import Agent, tool
 from strands.models.openai import OpenAIModel
 
 
-@tool
-def book_table(people: int, day: str) -> str:
-    """Book a table."""
-    return f"reference QX77 for {people} on {day}"
-
-
 def make_agent() -> Agent:
-    return Agent(model=OpenAIModel(model_id="scripted"), tools=[book_table], callback_handler=None)
+    return Agent(model=OpenAIModel(model_id="scripted"), tools=[tool(book_table)], callback_handler=None)
