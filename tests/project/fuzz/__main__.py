@@ -36,18 +36,11 @@ class Fuzzer:
         self._folder, self._seed, self._only = folder, seed, only
         self._base = folder / "base"
         address = f"http://127.0.0.1:{free_port()}"  # where nobody answers: no case reaches a network
-        self.runner = Runner(
-            {
-                "PATH": os.environ["PATH"],
-                "TMPDIR": tempfile.mkdtemp(dir=folder),
-                "PERSONALENS_CACHE_DIR": str(folder / "cache"),
-                "AWS_EC2_METADATA_DISABLED": "true",
-                "AWS_ENDPOINT_URL": address,
-                "OPENAI_BASE_URL": f"{address}/v1",
-                "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "200ms",
-                "PYTHONHASHSEED": "0",
-            }
-        )
+        self.runner = Runner({
+            "PATH": os.environ["PATH"], "TMPDIR": tempfile.mkdtemp(dir=folder), "PERSONALENS_CACHE_DIR": str(folder / "cache"),
+            "AWS_EC2_METADATA_DISABLED": "true", "AWS_ENDPOINT_URL": address, "OPENAI_BASE_URL": f"{address}/v1",
+            "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "200ms", "PYTHONHASHSEED": "0",
+        })  # fmt: skip
 
     def prepare(self, kinds: Iterable[str]) -> None:
         """Make the base, and prove that each kind passes where nothing is wrong, and fails else."""
@@ -83,34 +76,31 @@ class Fuzzer:
     def _control(self, kind: str, *, good: bool) -> None:
         folder = Path(tempfile.mkdtemp(dir=self._folder)) / "control"
         case = KINDS[kind][0](Setup(self._base, folder, Random(kind), good=good, mutates=False))
-        outcome = self.runner.timed(case, folder, good=good)
+        started = time.monotonic()
+        outcome = self.runner.run(case, folder, good=good)
+        self.runner.control = max(self.runner.control, time.monotonic() - started)
         if (outcome.status == 0) != (good or case.passes(outcome.text)) or "Traceback" in outcome.text:
-            raise SystemExit(
-                f"the control of {kind}, {'good' if good else 'bad'}, ended with {outcome.status}:\n{outcome.text}"
-            )
+            what = f"the control of {kind}, {'good' if good else 'bad'}"
+            raise SystemExit(f"{what}, ended with {outcome.status}:\n{outcome.text}")
         shutil.rmtree(folder.parent)
 
     def _make(self, case: Case, folder: Path, good: bool) -> None:
         outcome = self.runner.run(case, folder, good=good)
         dies = dict(case.environment).get("FUZZ_DIES")
         if outcome.status not in ((9,) if dies else (0,) if good else (0, 1)):
-            raise SystemExit(
-                f"what the cases begin with cannot be made: {shlex.join(case.arguments)}\n{outcome.text}"
-            )
+            words = shlex.join(case.arguments)
+            raise SystemExit(f"what the cases begin with cannot be made: {words}\n{outcome.text}")
 
 
 def main() -> int:
     """Run the command."""
     options = _parser().parse_args()
+    seed, only = shlex.quote(options.seed), f" --kind {shlex.quote(options.kind)}" if options.kind else ""
+    first, many = (options.start, options.cases) if options.case is None else (options.case, 1)
     folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
     started = time.monotonic()
     try:
-        fuzzer = Fuzzer(folder, options.seed, options.kind)
-        numbers = (
-            range(options.start, options.start + options.cases)
-            if options.case is None
-            else range(options.case, options.case + 1)
-        )
+        fuzzer, numbers = Fuzzer(folder, options.seed, options.kind), range(first, first + many)
         fuzzer.prepare(sorted({kind_of(options.seed, number, options.kind) for number in numbers}))
         counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
         for number in numbers:
@@ -121,22 +111,15 @@ def main() -> int:
                 end = "others' own"
             counts[kind].update(["cases", *(found or [end])])
             for fault, shown in found.items():
-                only = f" --kind {shlex.quote(options.kind)}" if options.kind else ""
-                again = (
-                    f"python -m tests.project.fuzz --seed {shlex.quote(options.seed)}{only} --case {number}"
-                )
+                again = f"python -m tests.project.fuzz --seed {seed}{only} --case {number}"
                 print(f"{fault}: {shown} ({kind}, {case.what[:200]}): {again}", flush=True)
             if options.case is not None:
-                print(
-                    f"{kind}: {case.what}\n$ {case.module} {shlex.join(case.arguments)}\nexit status {outcome.status}\n{outcome.text}"
-                )
+                print(f"{kind}: {case.what}\n$ {case.module} {shlex.join(case.arguments)}")
+                print(f"exit status {outcome.status}\n{outcome.text}")
             if not options.keep:
                 shutil.rmtree(place, ignore_errors=True)
         print(*table(counts), sep="\n")
-        print(
-            f"seed {options.seed!r}, {sum(c['cases'] for c in counts.values())} cases, {time.monotonic() - started:.0f} s",
-            file=sys.stderr,
-        )
+        print(f"seed {options.seed!r}, {many} cases, {time.monotonic() - started:.0f} s", file=sys.stderr)
         return int(any(count[fault] for count in counts.values() for fault in FAULTS))
     finally:
         if not options.keep:
@@ -157,16 +140,13 @@ def table(counts: dict[str, Counter[str]]) -> list[str]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.project.fuzz", description=__doc__)
-    parser.add_argument("--seed", default=SEED, help=f"another text gives other cases (default: {SEED})")
-    parser.add_argument("--cases", type=int, default=CASES, metavar="N", help=f"how many (default: {CASES})")
-    parser.add_argument(
-        "--start", type=int, default=0, metavar="N", help="the number of the first (default: 0)"
-    )
-    parser.add_argument(
-        "--case", type=int, metavar="N", help="the case of this number alone, with all that it printed"
-    )
-    parser.add_argument("--kind", default="", choices=sorted(KINDS), help="inputs of this kind alone")
-    parser.add_argument("--keep", action="store_true", help="leave the folders of the cases where they are")
+    add = parser.add_argument
+    add("--seed", default=SEED, help=f"another text gives other cases (default: {SEED})")
+    add("--cases", type=int, default=CASES, metavar="N", help=f"how many (default: {CASES})")
+    add("--start", type=int, default=0, metavar="N", help="the number of the first (default: 0)")
+    add("--case", type=int, metavar="N", help="the case of this number alone, with all that it printed")
+    add("--kind", default="", choices=sorted(KINDS), help="inputs of this kind alone")
+    add("--keep", action="store_true", help="leave the folders of the cases where they are")
     return parser
 
 

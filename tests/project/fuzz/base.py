@@ -7,6 +7,7 @@ import shutil
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from textwrap import dedent
 from typing import Final
 
@@ -92,12 +93,8 @@ def make_base(folder: Path, run: Runs) -> None:
     """Fill the folder; `run` runs a case with everybody good or bad, and raises for another ending."""
     repo = folder / "repo"
     repo.mkdir(parents=True)
-    for name, text in {
-        "conftest.py": CONFTEST,
-        "test_bot.py": TEST,
-        "bots.py": BOTS,
-        "users.txt": "kit\naino\n",
-    }.items():
+    files = {"conftest.py": CONFTEST, "test_bot.py": TEST, "bots.py": BOTS, "users.txt": "kit\naino\n"}
+    for name, text in files.items():
         (repo / name).write_text(dedent(text), encoding="utf-8")
     for ending in ("json", "md", "html", "csv"):
         (repo / f"theirs.{ending}").write_text("what I know about cats\n", encoding="utf-8")
@@ -129,10 +126,8 @@ def _own_data(own: Path) -> None:
 
 def _results(folder: Path, run: Runs, *, good: bool) -> None:
     """The files that runs leave behind: one where all did well, or badly."""
-    import random
-
     work = folder / "work"
-    setup = Setup(folder, work, random.Random(0))
+    setup = Setup(folder, work, Random(0))
     setup.take("anchors.jsonl")
     keep = folder / ("good" if good else "bad")
     keep.mkdir()

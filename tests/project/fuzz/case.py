@@ -61,6 +61,7 @@ class Setup:
         self, base: Path, folder: Path, rng: Random, *, good: bool = False, mutates: bool = True
     ) -> None:
         self.base, self.folder, self.rng, self.good, self.mutates = base, folder, rng, good, mutates
+        self.like = "good" if good else "bad"  # the base's folder of what runs left in which all did as here
         self.repo = folder / "repo"
         shutil.copytree(base / "repo", self.repo, symlinks=True)
         for name in DEVICES:
@@ -73,15 +74,12 @@ class Setup:
     def take(self, name: str, to: str = "") -> Path:
         """Copy a file or folder of the base into the repository of the case."""
         source, target = self.base / name, self.repo / (to or Path(name).name)
-        if source.is_dir():
+        copied = (
             shutil.copytree(source, target, symlinks=True)
-        else:
-            shutil.copy2(source, target)
-        return target
-
-    def of_like(self, name: str) -> str:
-        """The base's file that a run made in which all did as well, or as badly, as in this case."""
-        return f"{'good' if self.good else 'bad'}/{name}"
+            if source.is_dir()
+            else shutil.copy2(source, target)
+        )
+        return Path(copied)
 
     def write(self, name: str, text: str) -> Path:
         """Write a file of the repository."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import dropwhile
 from typing import Final
 
 from tests.project.fuzz.case import Case
@@ -18,12 +19,7 @@ _TRACEBACK: Final = re.compile(
 #: The code at the end of an error, but for that of an error of no known kind.
 _CODED: Final = re.compile(r" \(PL(?!000)\d{3}\)$")
 #: So begin errors of pytest itself.
-_OF_PYTEST: Final = (
-    "ERROR: usage:",
-    "ERROR: file or directory not found",
-    "ERROR: not found:",
-    "ERROR: found no collectors",
-)
+_OF_PYTEST: Final = ("ERROR: usage:", "ERROR: file or directory not found", "ERROR: not found:", "ERROR: found no collectors")  # fmt: skip
 #: Exit statuses of an input that is refused before anything is run.
 _REFUSED: Final = (2, 4)
 #: Files of the case that our runs wrote: another run may replace them where it is asked to.
@@ -54,9 +50,7 @@ def faults(case: Case, outcome: Outcome) -> dict[str, str]:
         # Before it, a version of pytest may warn of a type that the next will refuse; after it, a hint may
         # stand in a line of its own.
         lines = [line for line in _COLOUR.sub("", outcome.err).splitlines() if line.strip()]
-        told = lines[
-            next((n for n, line in enumerate(lines) if line.lower().startswith("error: ")), len(lines)) :
-        ]
+        told = [*dropwhile(lambda line: not line.lower().startswith("error: "), lines)]
         if not told or len(told) > 2 or not all(line.lower().startswith("error: ") for line in told):
             found["several lines"] = f"{len(told)} lines"
         elif not _CODED.search(told[0]) and not told[0].startswith(_OF_PYTEST):

@@ -58,26 +58,19 @@ class Runner:
     def run(self, case: Case, folder: Path, *, good: bool, patience: float | None = None) -> Outcome:
         """Run the case in its folder, for as many times as long as a control as `patience` says."""
         before = digests(folder)
-        started, process = time.monotonic(), self._fork(case, folder, good=good)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        started, process = time.monotonic(), os.fork()
+        if not process:
+            self._child(case, folder, good=good)
         status, hung = self._wait(process, started, PATIENCE if patience is None else patience)
         if not all(stat.S_ISCHR(Path("/dev", name).stat().st_mode) for name in DEVICES):
             raise SystemExit(f"a device of this machine was replaced by {case.module} {case.arguments}")
         out, err = (_read(folder / name) for name in ("stdout", "stderr"))
         after = {path: digest for path, digest in digests(folder).items() if path not in ("stdout", "stderr")}
-        touched = tuple(
-            sorted(
-                path for path, digest in before.items() if after.get(path) != digest and not _is_ours(path)
-            )
-        )
-        made = tuple(sorted(path for path in after.keys() - before.keys() if not _is_ours(path)))
-        return Outcome(status, out, err, hung, touched, made)
-
-    def timed(self, case: Case, folder: Path, *, good: bool) -> Outcome:
-        """Run a control, and take down how long it took."""
-        started = time.monotonic()
-        outcome = self.run(case, folder, good=good)
-        self.control = max(self.control, time.monotonic() - started)
-        return outcome
+        touched = sorted(p for p, digest in before.items() if after.get(p) != digest and not _is_ours(p))
+        made = sorted(p for p in after.keys() - before.keys() if not _is_ours(p))
+        return Outcome(status, out, err, hung, tuple(touched), tuple(made))
 
     def _wait(self, process: int, started: float, patience: float) -> tuple[int, bool]:
         measured = False
@@ -96,31 +89,22 @@ class Runner:
                 self.measure()
             time.sleep(0.005)
 
-    def _fork(self, case: Case, folder: Path, *, good: bool) -> int:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        process = os.fork()
-        if not process:
-            self._child(case, folder, good=good)
-        return process
-
     def _child(self, case: Case, folder: Path, *, good: bool) -> NoReturn:
         status = 70
         try:
             os.setsid()
-            resource.setrlimit(
-                resource.RLIMIT_DATA, (_MEMORY, _MEMORY)
-            )  # what reads without end fails, and takes no machine with it
+            # What reads without end fails, and takes no machine with it.
+            resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
             streams = [_redirect(number, folder / name) for number, name in ((1, "stdout"), (2, "stderr"))]
             sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__ = streams  # type: ignore[misc, assignment]
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.environ.clear()
-            os.environ |= {
-                **self._environment,
+            around = {
                 "HOME": str(folder / "home"),
                 "FUZZ": "good" if good else "bad",
                 **dict(case.environment),
             }
+            os.environ |= self._environment | around
             os.chdir(folder / "repo")
             sys.path[:0] = [""]
             status = command(case)
@@ -153,9 +137,8 @@ def command(case: Case) -> int:
 
 def _redirect(number: int, path: Path) -> TextIO:
     os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
-    return open(
-        number, "w", encoding="utf-8", errors="strict" if number == 1 else "backslashreplace", closefd=False
-    )
+    errors = "strict" if number == 1 else "backslashreplace"
+    return open(number, "w", encoding="utf-8", errors=errors, closefd=False)
 
 
 def _read(path: Path) -> str:
@@ -175,14 +158,11 @@ def digests(folder: Path) -> dict[str, str]:
             elif path.is_file():
                 with suppress(OSError):
                     held = path.read_bytes()
-            found[os.fsdecode(os.fsencode(path.relative_to(folder)))] = (
-                f"{stat.st_mode:o} {hashlib.sha256(held).hexdigest()}"
-            )
+            found[str(path.relative_to(folder))] = f"{stat.st_mode:o} {hashlib.sha256(held).hexdigest()}"
     return found
 
 
 def _is_ours(path: str) -> bool:
     """True for what pytest, Python and records may write at any time, except a draft that was left."""
-    return bool(
-        {".pytest_cache", "__pycache__", "__personalens__"} & set(Path(path).parts)
-    ) and not path.endswith(".tmp")
+    places = {".pytest_cache", "__pycache__", "__personalens__"}
+    return not places.isdisjoint(Path(path).parts) and not path.endswith(".tmp")

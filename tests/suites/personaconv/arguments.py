@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from tests.support.repository import Repository
@@ -46,12 +45,6 @@ def evaluations(repo: Repository) -> list[Any]:
 
 def gates(repo: Repository) -> dict[str, Any]:
     return {gate["name"]: gate for gate in repo.results()["gates"]}
-
-
-def item_ids(repo: Repository, *args: str, suite: Sequence[str] = SUITE) -> list[str]:
-    """The ids of the items that a run would have."""
-    lines = repo.inline(*suite, *args, "--collect-only", "-q").stdout.lines
-    return [line.partition("[")[2].partition("]")[0] for line in lines if "::" in line]
 
 
 def check_refused(repo: Repository, problem: str, *args: str) -> None:

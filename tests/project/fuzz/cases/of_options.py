@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from random import Random
 from typing import Final
 
 from tests.project.fuzz.base import RUN
@@ -20,6 +19,7 @@ from tests.project.fuzz.inputs.texts import (
     given,
     value,
 )
+from tests.project.fuzz.inputs.texts import words as options
 from tests.project.fuzz.inputs.trees import ODD
 
 #: What a run says that is only estimated: it runs no test, so that there is nothing to decide.
@@ -43,7 +43,7 @@ def repository(setup: Setup) -> None:
     for name in ("own", "official", "prompts", "anchors.jsonl", "chats.jsonl", "labels.jsonl"):
         setup.take(name)
     for name in ("baseline.json", "results.json", "adopted.json"):
-        setup.take(setup.of_like(name))
+        setup.take(f"{setup.like}/{name}")
 
 
 def decided_otherwise(text: str) -> bool:
@@ -74,17 +74,12 @@ def option(setup: Setup) -> Case:
     repository(setup)
     if not setup.mutates:
         return Case("", RUN)
-    name, text = _option(setup.rng)
-    word = given(name, text)
-    good = setup.rng.random() < 0.4
+    name = setup.rng.choice((*WITH_VALUE, *WITH_VALUE, *WITHOUT))
+    text = "" if name in WITHOUT else value(setup.rng, name)
+    word, good = given(name, text), setup.rng.random() < 0.4
     passes = _kept(name, text) if good else decided_otherwise
     what = f"{word[:100]!r}{', all do well' if good else ''}"
     return Case(what, (*RUN, word), passes=passes, writes=True, good=good)
-
-
-def _option(rng: Random) -> tuple[str, str]:
-    name = rng.choice((*WITH_VALUE, *WITH_VALUE, *WITHOUT))
-    return name, "" if name in WITHOUT else value(rng, name)
 
 
 def pair(setup: Setup) -> Case:
@@ -92,11 +87,8 @@ def pair(setup: Setup) -> Case:
     repository(setup)
     if not setup.mutates:
         return Case("", RUN)
-    rng, words = setup.rng, list[str]()
-    for _ in range(rng.choice((2, 2, 3))):
-        name = rng.choice((*WITH_VALUE, *WITHOUT))
-        text = rng.choice(VALID[name]) if name in VALID and rng.random() < 0.8 else value(rng, name)
-        words.append(given(name, text))
+    rng = setup.rng
+    words = options(rng, rng.choice((2, 2, 3)))
     if rng.random() < 0.2:
         again = words[0].rpartition("=")[0] if words[0].startswith("-o") else words[0].partition("=")[0]
         words.append(
@@ -200,10 +192,8 @@ def command(setup: Setup) -> Case:
     rng = setup.rng
     name = rng.choice(sorted(set(_COMMANDS) - ({"sample-size"} if rng.random() < 0.7 else set())))
     repository(setup)
-    for file in ("labels.jsonl", "chats.jsonl"):
-        setup.take(file)
     for number in (1, 2):
-        setup.take(setup.of_like(f"shard-{number}.json"))
+        setup.take(f"{setup.like}/shard-{number}.json")
     if not setup.mutates:
         return Case("", ("shard-1.json", "shard-2.json"), "merge")
     right, options = _COMMANDS[name]
@@ -219,13 +209,8 @@ def command(setup: Setup) -> Case:
         given[rng.randrange(len(right))] = rng.choice(HOSTILE[:-3]) or "x"
     # A report decides nothing, whatever the gates said: it may end with 0 where it reports.
     passes = re.compile(_SHOWS[name] + ("" if name == "report" else "|usage:"), re.MULTILINE).search
-    return Case(
-        f"{name} {json.dumps(given)[:150]}",
-        tuple(given),
-        name,
-        passes=lambda text: passes(text) is not None,
-        writes=True,
-    )
+    what = f"{name} {json.dumps(given)[:150]}"
+    return Case(what, tuple(given), name, passes=lambda text: passes(text) is not None, writes=True)
 
 
 #: Command -> what it prints where it did what it is for.

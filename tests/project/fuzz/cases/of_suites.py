@@ -104,6 +104,5 @@ def drafts(setup: Setup) -> Case:
         return Case("", RUN)
     case = exports(setup)
     name = case.arguments[0].partition("=")[2]
-    return Case(
-        case.what, (name, "--out=drafted"), "import-chats", passes=lambda text: "draft" in text, writes=True
-    )
+    given = (name, "--out=drafted")
+    return Case(case.what, given, "import-chats", passes=lambda text: "draft" in text, writes=True)

@@ -43,24 +43,18 @@ def _spoil_data(path: Path, rng: Random) -> Spoilt:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".toml":
         tree, what = changed(tomllib.loads(text), rng)
-        path.write_text(toml(tree), encoding="utf-8", errors="surrogatepass")
-    elif path.suffix == ".jsonl":
-        lines = text.splitlines()
-        number = rng.randrange(len(lines))
-        tree, what = changed(json.loads(lines[number]), rng)
-        lines[number] = _json(tree, rng)
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8", errors="surrogatepass")
+        spoilt = toml(tree)
     else:
+        lines = text.splitlines() if path.suffix == ".jsonl" else [text]
+        number = rng.randrange(len(lines))
         try:
-            tree, what = changed(json.loads(text), rng)
+            tree, what = changed(json.loads(lines[number]), rng)
         except json.JSONDecodeError:  # an export of several documents, one after another
             return _spoil_text(path, rng)
-        path.write_text(_json(tree, rng), encoding="utf-8", errors="surrogatepass")
+        lines[number] = json.dumps(tree, ensure_ascii=rng.random() < 0.7, default=str)
+        spoilt = "\n".join(lines) + "\n"
+    path.write_text(spoilt, encoding="utf-8", errors="surrogatepass")
     return Spoilt(what)
-
-
-def _json(tree: Any, rng: Random) -> str:
-    return json.dumps(tree, ensure_ascii=rng.random() < 0.7, default=str)
 
 
 def toml(tree: Any) -> str:

@@ -67,6 +67,15 @@ def given(name: str, text: str) -> str:
     return f"-opersonalens_{name.replace('-', '_')}={text}" if of_ini else f"--personalens-{name}={text}"
 
 
+def words(rng: Random, number: int) -> list[str]:
+    """So many options, most with right values, the others with any."""
+    found = []
+    for name in (rng.choice((*WITH_VALUE, *WITHOUT)) for _ in range(number)):
+        is_right = name in VALID and rng.random() < 0.8
+        found.append(given(name, rng.choice(VALID[name]) if is_right else value(rng, name)))
+    return found
+
+
 def value(rng: Random, name: str) -> str:
     """A value for an option, of any meaning or nearly right; no path of it leaves the case's folder."""
     if name in _OF_PATHS and rng.random() < 0.5:
@@ -81,17 +90,7 @@ def nearly(rng: Random, text: str) -> str:
     """A text with something wrong in it."""
     cut = rng.randint(0, len(text))
     inserted = rng.choice((*" \n\t,;=-.0é%'/:$", "9" * 20, "\x1b", "\u202e", "\u200b"))
-    return rng.choice(
-        (
-            text[:cut] + inserted + text[cut:],
-            text[:cut],
-            text[cut:],
-            text + text,
-            text.upper(),
-            text.swapcase(),
-            text[::-1],
-            f"  {text}  ",
-            f"{text}{rng.choice(HOSTILE)}",
-            re.sub(r"\d+", lambda _: rng.choice(_NUMBERS), text),
-        )
-    )
+    return rng.choice((
+        text[:cut] + inserted + text[cut:], text[:cut], text[cut:], text + text, text.upper(), text.swapcase(), text[::-1],
+        f"  {text}  ", f"{text}{rng.choice(HOSTILE)}", re.sub(r"\d+", lambda _: rng.choice(_NUMBERS), text),
+    ))  # fmt: skip

@@ -39,9 +39,8 @@ def test_entries_and_copies_are_listed_and_all_lists_each_post_that_is_left_out(
     path = written(tmp_path, posts)
     status, found, report = findings(path, "--all")
     told = [(each["file"], each["rule"], each["field"]) for each in found]
-    assert (status, told) == (
-        1, [(str(path), "unreadable", "u_0, post 4"), (str(path), "duplicate", "u_1, post 4")]
-    )  # fmt: skip
+    assert status == 1
+    assert told == [(str(path), "unreadable", "u_0, post 4"), (str(path), "duplicate", "u_1, post 4")]
     assert report["left_out"]["fixed"]["sentiment"]["duplicate"] == 1
     for protocol, kinds in report["items"].items():
         for kind, items in kinds.items():

@@ -32,11 +32,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def everything(path: Path, protocol: ProtocolName = "fixed") -> dict[str, Any]:
     """All that a dataset holds, without its version."""
     dataset = open_posts(path, protocol=protocol, settings=("P-Conv", "P-NonConv"))
-    items = [
-        dataset.load(ref).model_dump(exclude={"dataset"})
-        for user in dataset.users()
-        for ref in dataset.refs(user)
-    ]
+    refs = (ref for user in dataset.users() for ref in dataset.refs(user))
+    items = [dataset.load(ref).model_dump(exclude={"dataset"}) for ref in refs]
     return {"items": items, "excluded": dataset.excluded, "domains": dataset.domains()}
 
 
@@ -155,8 +152,7 @@ def test_filtering_and_reordering_a_file_changes_no_id(tmp_path: Path, protocol:
         (b'{"ada": {"title": "x"}}', "ada: expected a list of posts, as the official data has it"),
         (b'{"name": "x", "results": 3}', "name: expected a list of posts"),
         (b"[" * 5000 + b"]" * 5000, "an entry is nested too deeply to be read; take it out"),
-        (b"PK\x03\x04rest", "is a ZIP archive, whatever its name says; unpack it"),
-        (b"[]", "none of its 0 posts makes an item"),
+        (b"PK\x03\x04rest", "is a ZIP archive, whatever its name says; unpack it"), (b"[]", "none of its 0 posts makes an item"),
         (b"{}", "none of its 0 posts makes an item"),
         (b'[{"title": "x"}]', "none of its 1 posts makes an item: sentiment: 1 no-author"),
         (b'[{"score": ' + b"9" * 5000 + b"}]", "not valid JSON: Exceeds the limit"),
@@ -224,20 +220,16 @@ def test_an_index_is_used_until_the_file_changes(
     assert reads
 
 
-def test_a_file_that_changes_during_the_run(tmp_path: Path) -> None:
+def test_what_a_dataset_does_not_have_or_no_longer_has(tmp_path: Path) -> None:
     path = written(tmp_path, people())
     dataset = open_posts(path)
-    path.write_text("[]", encoding="utf-8")
-    with pytest.raises(DataError, match="has changed since this run began; run again"):
-        dataset.load(dataset.items("impact")[0])
-
-
-def test_names_that_a_dataset_does_not_have(tmp_path: Path) -> None:
-    dataset = open_posts(written(tmp_path, people()))
     with pytest.raises(DataError, match="no user 'nobody' in it"):
         dataset.refs("nobody")
     with pytest.raises(DataError, match="no item 'sentiment-x-u-0' in it"):
         dataset.load(dataset.items("sentiment")[0]._replace(task="sentiment-x", user="u_0"))
+    path.write_text("[]", encoding="utf-8")
+    with pytest.raises(DataError, match="has changed since this run began; run again"):
+        dataset.load(dataset.items("impact")[0])
 
 
 def score_row(target: str, label: Any, text: str = "Ask\u2028 \U0001f389") -> dict[str, Any]:
@@ -256,11 +248,9 @@ def test_requests_of_prompt_files_are_theirs_byte_for_byte(tmp_path: Path) -> No
     json_lines(tmp_path, "3.3With.jsonl", text_row("It is."), text_row("It is."))
     dataset = open_posts(tmp_path, protocol="official")
     loaded = {kind: [dataset.load(ref) for ref in dataset.items(kind)] for kind in KINDS}
-    assert {kind: [item.truth for item in items] for kind, items in loaded.items()} == {
-        "sentiment": ["negative", "positive"],
-        "impact": [-5, 7.5],
-        "next-text": ["It is.", "It is."],
-    }
+    truths = {kind: [item.truth for item in items] for kind, items in loaded.items()}
+    of_scores = {"sentiment": ["negative", "positive"], "impact": [-5, 7.5]}
+    assert truths == of_scores | {"next-text": ["It is.", "It is."]}
     assert loaded["sentiment"][0].requests["P-Conv"].text == "Ask\u2028 \U0001f389"
     assert {item.user for item in loaded["impact"]} == {"u_nilu"}
     assert len({ref.id for kind in KINDS for ref in dataset.items(kind)}) == 6
@@ -272,9 +262,8 @@ def test_a_folder_of_prompt_files_gives_the_controls(tmp_path: Path) -> None:
         ("Without", ("negative", "negative"), "cd", ""),
         ("RandPrompt", ("negative", "positive"), "fe", "task_"),
     ):
-        of_file = [
-            score_row(f"{prefix}u1p{n}-c1", *row) for n, row in enumerate(zip(labels, texts, strict=True), 1)
-        ]
+        of_both = enumerate(zip(labels, texts, strict=True), 1)
+        of_file = [score_row(f"{prefix}u1p{n}-c1", *row) for n, row in of_both]
         json_lines(tmp_path, f"{name}.jsonl", *(of_file[::-1] if prefix else of_file))
     dataset = open_posts(tmp_path, protocol="official", settings=("P-Conv", "P-NonConv", "NP-Conv"))
     (ref,) = dataset.items("sentiment")
@@ -309,9 +298,8 @@ def test_prompt_files_that_cannot_be_used(tmp_path: Path) -> None:
 
 def test_rows_of_prompts_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
     same = score_row("a", "negative")
-    path = json_lines(
-        tmp_path, "With.jsonl", same, same, score_row("b", "other"), score_row("c", 10**400), [1]
-    )
+    odd = (score_row("b", "other"), score_row("c", 10**400), [1])
+    path = json_lines(tmp_path, "With.jsonl", same, same, *odd)
     with path.open("a", encoding="utf-8") as file:
         file.write("\n{no json\n")
     dataset = open_posts(path, protocol="official", kinds=("sentiment",))

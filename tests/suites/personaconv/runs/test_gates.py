@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from pytest_personalens.cli.command import main
-from tests.suites.personaconv.arguments import (
+from tests.suites.personaconv.arguments import (  # fmt: skip
     BOT,
     CONTROL,
     DATA,
@@ -21,6 +21,7 @@ from tests.suites.personaconv.arguments import (
     SUITE,
     check_refused,
     gates,
+    reports,
 )
 from tests.suites.personaconv.trees import talk, written
 from tests.support.repository import ROOT, Repository
@@ -48,25 +49,22 @@ def test_the_same_word_for_everything_is_right_by_half(
     result = threads.inline(*SUITE, "30", GATE, "accuracy >= 0.4", *REPORT)
     assert result.ret == 1
     result.assert_outcomes(passed=21, skipped=10, failed=1)
-    result.stdout.fnmatch_lines(
-        [
-            "sentiment: 10 items, 10 read * P-Conv",
-            "  accuracy * 0.50",
-            "  MCC * 0.00",
-            "impact: 10 items, 0 read *",
-            "next-text: 10 items, 10 read *",
-            "  not computed: METEOR (no WordNet given), SBERT (no embedding named)",
-            "left out of 160 posts: 40 without a past (-v lists them)",
-            "leaks: none in 30 requests",
-            "gate valid: FAILED, 20 of 30 items could be scored (not: 10 assistant); the floor is 90%",
-            "gate accuracy: passed, accuracy 0.50 (* to *) >= 0.40 over 10 predictions",
-        ]
-    )
+    result.stdout.fnmatch_lines([
+        "sentiment: 10 items, 10 read * P-Conv",
+        "  accuracy * 0.50",
+        "  MCC * 0.00",
+        "impact: 10 items, 0 read *",
+        "next-text: 10 items, 10 read *",
+        "  not computed: METEOR (no WordNet given), SBERT (no embedding named)",
+        "left out of 160 posts: 40 without a past (-v lists them)",
+        "leaks: none in 30 requests",
+        "gate valid: FAILED, 20 of 30 items could be scored (not: 10 assistant); the floor is 90%",
+        "gate accuracy: passed, accuracy 0.50 (* to *) >= 0.40 over 10 predictions",
+    ])  # fmt: skip
     assert "RMSE" not in result.stdout.str()
     assert threads.results()["leaks"] == {}
-    assert threads.results()["excluded"] == {
-        kind: {"no-past": 40} for kind in ("sentiment", "impact", "next-text")
-    }
+    kinds = ("sentiment", "impact", "next-text")
+    assert threads.results()["excluded"] == {kind: {"no-past": 40} for kind in kinds}
     assert set(threads.results()["drawn_from"].values()) == {120}
 
 
@@ -79,10 +77,7 @@ def test_what_is_not_read_counts_where_it_can(threads: Repository) -> None:
         *SUITE, "60", *SCORES, GATE, "accuracy >= 0, mae <= 999, parsed >= 0, valid >= 0.5", *REPORT
     )
     items = [item["evaluation"] for item in threads.results()["items"]]
-    unread = {
-        kind: [e for e in items if e["kind"] == kind and not e["answer"]["read"]]
-        for kind in ("sentiment", "impact")
-    }
+    unread = {kind: [e for e in items if e["kind"] == kind and not e["answer"]["read"]] for kind in ("sentiment", "impact")}  # fmt: skip
     assert min(map(len, unread.values())) >= 2
     assert {e["cause"] for e in unread["impact"]} == {"assistant"}
     assert {e["cause"] for e in unread["sentiment"]} == {""}
@@ -105,18 +100,15 @@ def test_what_is_not_read_counts_where_it_can(threads: Repository) -> None:
 
 
 def test_one_class_alone_has_no_mcc(threads: Repository) -> None:
-    data = written(
-        threads.path, {f"u_{n}": [talk(f"u_{n}", 1000 * p + 9 * n) for p in range(2)] for n in range(4)}
-    )
+    posts = {f"u_{n}": [talk(f"u_{n}", 1000 * p + 9 * n) for p in range(2)] for n in range(4)}
+    data = written(threads.path, posts)
     wanted = ("mcc >= 0, accuracy >= 0.1", KIND, "sentiment", DATA, str(data))
     result = threads.inline(*SUITE, "4", GATE, *wanted, *REPORT)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            "  all true answers are positive: MCC has no value, and the same answer to all is right",
-            "gate mcc: FAILED (not decided), MCC: all true answers are of one class, so it has no value",
-        ]
-    )
+    result.stdout.fnmatch_lines([
+        "  all true answers are positive: MCC has no value, and the same answer to all is right",
+        "gate mcc: FAILED (not decided), MCC: all true answers are of one class, so it has no value",
+    ])  # fmt: skip
     assert gates(threads)["mcc"]["value"] is None
     assert threads.results()["overall"]["figures"]["mcc"]["value"] is None
 
@@ -131,16 +123,13 @@ def test_one_run_gives_one_result_however_it_is_run(
         threads.inline(*shape, "--personalens-report", name)
     threads.run(*shape, "--personalens-report", "workers.json", "-n", "2")
     text = Path("one.json").read_text(encoding="utf-8")
-    assert [Path(name).read_text(encoding="utf-8") == text for name in ("two.json", "workers.json")] == [
-        True,
-        True,
-    ]
+    for name in ("two.json", "workers.json"):
+        assert Path(name).read_text(encoding="utf-8") == text
+    bot = BOT.replace("@pytest.fixture", "@pytest.fixture(scope='session')")
+    bot = bot.replace("(personalens_scenario, personalens_context)", "()")
     threads.write(
-        conftest=BOT.replace("@pytest.fixture", "@pytest.fixture(scope='session')")
-        .replace("(personalens_scenario, personalens_context)", "()")
-        .replace(
-            "if SAYS:\n            return SAYS",
-            "return str(int(hashlib.sha256(messages[0]['content'].encode()).hexdigest(), 16) % 50)",
+        conftest=bot.replace(
+            "if SAYS:\n            return SAYS", "return str(len(messages[0]['content']) % 50)"
         )
     )
     found = []
@@ -152,9 +141,7 @@ def test_one_run_gives_one_result_however_it_is_run(
     schema = json.loads((ROOT / "docs/reference/results.schema.json").read_text(encoding="utf-8"))
     jsonschema.validate(json.loads(text), schema)
     for part in ("1", "2"):
-        threads.inline(
-            *shape, "--personalens-shard", f"{part}/2", "--personalens-report", f"shard{part}.json"
-        )
+        threads.inline(*shape, "--personalens-shard", f"{part}/2", *reports(f"shard{part}.json"))
     assert main(["merge", "shard1.json", "shard2.json", "--report", "merged.json"]) == 0
     assert "leaks: none in 48 requests" in capsys.readouterr().out
     one, merged = (json.loads(Path(name).read_text(encoding="utf-8")) for name in ("one.json", "merged.json"))
@@ -175,12 +162,10 @@ def test_a_baseline_is_compared_by_item_and_refused_to_another_suite(
     monkeypatch.setenv("WORSE", "1")
     result = threads.inline(*run, "--personalens-baseline", "base.json")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            "gate regression: accuracy: FAILED, * a significant drop",
-            "gate regression: log-error: FAILED, * a significant drop",
-        ]
-    )
+    result.stdout.fnmatch_lines([
+        "gate regression: accuracy: FAILED, * a significant drop",
+        "gate regression: log-error: FAILED, * a significant drop",
+    ])  # fmt: skip
     # A part of the kinds is compared with the whole.
     part = threads.inline(*SUITE, "30", KIND, "sentiment", "--personalens-baseline", "base.json")
     part.stdout.fnmatch_lines(["gate regression: accuracy: FAILED, *"])
@@ -191,9 +176,7 @@ def test_a_baseline_is_compared_by_item_and_refused_to_another_suite(
         ((*SUITE[:2], "-o", "personalens_context=none"), "the context changed: 'none' now, 'P-Conv' then"),
     ):  # fmt: skip
         problem = f"*base.json cannot be compared with this run: {problem}*"
-        check_refused(
-            threads, problem, *args, "--personalens-sample", "6", "--personalens-baseline", "base.json"
-        )
+        check_refused(threads, problem, *args, "--personalens-sample=6", "--personalens-baseline=base.json")
 
 
 @pytest.mark.slow

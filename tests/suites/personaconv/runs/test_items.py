@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_personalens.suites.personaconv.texts import TextScorer
-from tests.suites.personaconv.arguments import (
+from tests.suites.personaconv.arguments import (  # fmt: skip
     CONTROL,
     DATA,
     GATE,
@@ -19,10 +19,10 @@ from tests.suites.personaconv.arguments import (
     SUITE,
     check_refused,
     evaluations,
-    item_ids,
     reports,
 )
 from tests.suites.personaconv.trees import people, talk, written
+from tests.support.processes.runs import collect_ids
 from tests.support.repository import Repository, unwrapped
 
 #: Says the same to every request of a kind, and notes what it was asked.
@@ -55,24 +55,19 @@ def asked(repo: Repository) -> list[Any]:
 @pytest.mark.slow
 def test_an_item_is_one_request_one_reply_and_a_verdict_of_each_measure(threads: Repository) -> None:
     result = threads.inline(*SUITE, "6", CONTROL, "P-NonConv,NP-Conv", "-v", *REPORT)
-    result.stdout.fnmatch_lines(
-        [
-            "*: 6 predictions of personaconv 1.1, seed *, protocol fixed, P-Conv, controls P-NonConv, NP-Conv",
-            "*::test_personalens[[]impact-????????-u-*]*",
-            "*::test_personalens[[]impact-????????-u-*+p-nonconv]*",
-            "*::test_personalens[[]impact-????????-u-*+np-conv]*",
-        ]
-    )
+    result.stdout.fnmatch_lines([
+        "*: 6 predictions of personaconv 1.1, seed *, protocol fixed, P-Conv, controls P-NonConv, NP-Conv",
+        "*::test_personalens[[]impact-????????-u-*]*",
+        "*::test_personalens[[]impact-????????-u-*+p-nonconv]*",
+        "*::test_personalens[[]impact-????????-u-*+np-conv]*",
+    ])  # fmt: skip
     found = evaluations(threads)
     assert len(found) == len(asked(threads)) == 18
     for evaluation in found:
         assert [m["role"] for m in evaluation["dialogue"]["messages"]] == ["user", "assistant"]
     measures = {e["kind"]: [v["dimension"] for v in e["verdicts"]] for e in found}
-    assert measures == {
-        "sentiment": ["correct"],
-        "impact": ["log-error"],
-        "next-text": ["rouge1", "rougeL", "bleu", "meteor-es", "chars"],
-    }
+    texts = ["rouge1", "rougeL", "bleu", "meteor-es", "chars"]
+    assert measures == {"sentiment": ["correct"], "impact": ["log-error"], "next-text": texts}
     for context, messages in asked(threads):
         assert [message["role"] for message in messages] == ["user"]
         assert not context["interactions"]
@@ -103,10 +98,10 @@ def test_a_control_differs_from_the_run_in_its_request_and_its_user(threads: Rep
 
 @pytest.mark.slow
 def test_the_draw_takes_kinds_in_turn_and_the_classes_evenly(threads: Repository) -> None:
-    sixty = item_ids(threads, "60")
-    kinds = [case.split("-")[0] for case in sixty]
-    assert Counter(kinds) == {"sentiment": 20, "impact": 20, "next": 20}
-    assert set(item_ids(threads, "30")) <= set(sixty)
+    sixty = collect_ids(threads, *SUITE, "60")
+    kinds = Counter(case.split("-")[0] for case in sixty)
+    assert kinds == {"sentiment": 20, "impact": 20, "next": 20}
+    assert set(collect_ids(threads, *SUITE, "30")) <= set(sixty)
 
 
 @pytest.mark.slow
@@ -119,9 +114,8 @@ def test_a_guess_is_right_in_half_of_a_sample(threads: Repository, size: str, ki
 
 @pytest.mark.slow
 def test_marks_select_items_and_restrict_a_test(threads: Repository) -> None:
-    chosen = threads.inline(
-        *SUITE, "30", "-m", "personalens(kind='impact') and not personalens(domain='Politics')", *REPORT
-    )
+    marks = "personalens(kind='impact') and not personalens(domain='Politics')"
+    chosen = threads.inline(*SUITE, "30", "-m", marks, *REPORT)
     assert chosen.parseoutcomes()["deselected"] > 20
     assert {e["kind"] for e in evaluations(threads)} == {"impact"}
     assert "Politics" not in {e["domains"][0] for e in evaluations(threads)}

@@ -20,9 +20,8 @@ CRASHING = BOT.replace("        if SAYS:", '        if "WORSE" in os.environ and
 def said(text: str) -> list[str]:
     """The lines of a report with words of the first suite, without what a page holds for its script."""
     text = re.sub(r"<script.*?</script>|<style.*?</style>", "", text, flags=re.DOTALL)
-    text = re.sub(
-        r'\b(?:href|id|class|name|aria-labelledby)="[^"]*"|personalens_(?:judge|scenario)\w*', "", text
-    )
+    names = r'\b(?:href|id|class|name|aria-labelledby)="[^"]*"|personalens_(?:judge|scenario)\w*'
+    text = re.sub(names, "", text)
     return [line for line in text.splitlines() if OTHERS.search(line)]
 
 
@@ -39,14 +38,12 @@ def test_no_screen_has_words_of_the_first_suite(
     red = (*shape, "--personalens-trials", "2", GATE, wanted, *reports("red.html", "red.md", "red.json"))
     result = empty_repo.inline(*red, "--personalens-baseline", "base.json", "--junitxml", "red.xml")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            "the assistant failed in * of 48 predictions, which have no score:",
-            "scores of * of 48 predictions only:",
-            "2 trials of each prediction: pass^1 *",
-            "standard deviation within one prediction: *",
-        ]
-    )
+    result.stdout.fnmatch_lines([
+        "the assistant failed in * of 48 predictions, which have no score:",
+        "scores of * of 48 predictions only:",
+        "2 trials of each prediction: pass^1 *",
+        "standard deviation within one prediction: *",
+    ])  # fmt: skip
     screens = {"terminal": result.stdout.str()}
     for part in (1, 2):
         empty_repo.inline(*shape, "--personalens-shard", f"{part}/2", *reports(f"part{part}.json"))
@@ -63,10 +60,11 @@ def test_no_screen_has_words_of_the_first_suite(
         screens[name] = (empty_repo.path / name).read_text(encoding="utf-8")
     merged = next(screen for command, screen in screens.items() if command.startswith("merge"))
     assert "over 24 predictions of personaconv" in merged
+    left_out = "left out of 160 posts: 40 without a past (-v lists them)."
     for line in (
         "what the scorer says",
         "|  | P-Conv | NP-Conv | lift |",
-        "left out of 160 posts: 40 without a past (-v lists them).",
+        left_out,
         "By domain, with the items of each",
     ):
         assert line in screens["red.md"]
@@ -83,14 +81,12 @@ def test_a_red_gate_shows_the_truth_in_place_of_the_request(
     gate = (GATE, "accuracy >= 0.99", "--personalens-report", "red.md")
     result = empty_repo.inline(*SUITE, "12", KIND, "sentiment", *gate)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            "E   Accuracy is *, below the required 0.99",
-            "predictions by reason: read as *",
-            "     truth *",
-            "    + now  *",
-        ]
-    )
+    result.stdout.fnmatch_lines([
+        "E   Accuracy is *, below the required 0.99",
+        "predictions by reason: read as *",
+        "     truth *",
+        "    + now  *",
+    ])  # fmt: skip
     text = (empty_repo.path / "red.md").read_text(encoding="utf-8")
     assert re.search(r"```diff\n  truth: (positive|negative)\n\+ \w+\n```", text)
     assert "You are told" not in result.stdout.str() + text
