@@ -52,17 +52,15 @@ def files(repo: Repository) -> Repository:
     return repo
 
 
-@pytest.mark.parametrize("words", OPTIONS)
-def test_each_kind_of_refused_option_has_its_code(files: Repository, words: str) -> None:
+@pytest.mark.parametrize("words", [*OPTIONS, *COMMANDS])
+def test_each_kind_of_refusal_has_its_code(files: Repository, words: str) -> None:
     outside = files.path.parent / "outside.json"
     outside.write_text("")
-    result = files.inline(*words.format(outside=outside).split())
-    assert_usage_error(result, f"ERROR: * ({OPTIONS[words]})")
-
-
-@pytest.mark.parametrize("words", COMMANDS)
-def test_each_kind_of_refused_command_has_its_code(files: Repository, words: str) -> None:
-    assert_usage_error(files.command(*words.split()), f"error: * ({COMMANDS[words]})")
+    if words in COMMANDS:
+        assert_usage_error(files.command(*words.split()), f"error: * ({COMMANDS[words]})")
+    else:
+        result = files.inline(*words.format(outside=outside).split())
+        assert_usage_error(result, f"ERROR: * ({OPTIONS[words]})")
 
 
 def test_under_workers_too(files: Repository) -> None:
@@ -73,9 +71,8 @@ def test_under_workers_too(files: Repository) -> None:
 def test_every_code_is_raised_and_every_code_that_is_raised_is_known() -> None:
     sources = (file.read_text(encoding="utf-8") for file in (ROOT / "pytest_personalens").rglob("*.py"))
     # Of the modules without any, none is parsed.
-    nodes = (
-        node for source in sources if re.search(r"PL\d{3}", source) for node in ast.walk(ast.parse(source))
-    )
+    parsed = (ast.parse(source) for source in sources if re.search(r"PL\d{3}", source))
+    nodes = (node for module in parsed for node in ast.walk(module))
     constants = (str(node.value) for node in nodes if isinstance(node, ast.Constant))
     raised = {text for text in constants if re.fullmatch(r"PL\d{3}", text)}
     assert raised == set(error_codes())
@@ -114,9 +111,8 @@ def test_the_code_ends_what_an_item_and_a_gate_say(repo: Repository) -> None:
     gates = ("--personalens-gate=p >= 4, limits_broken <= 0", "--personalens-gate=multi: p >= 1")
     lines = repo.inline(*args, *gates).outlines
     assert {code for line in lines if (code := line[-7:]).startswith("(PL")} == {"(PL601)", "(PL605)"}
-    repo.write(
-        conftest="import pytest\n@pytest.fixture\ndef personalens_assistant(): return lambda messages: 1 / 0\n"
-    )
+    bot = "import pytest\n@pytest.fixture\ndef personalens_assistant(): return lambda messages: 1 / 0\n"
+    repo.write(conftest=bot)
     repo.inline(*args).stdout.fnmatch_lines(["E   not scored, assistant at fault: *", "E   * (PL501)"])
     repo.write(conftest="")
     repo.inline(*args).stdout.fnmatch_lines(["*no assistant to test; *(PL401)*"])

@@ -13,6 +13,8 @@ import pytest
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.options.option_table import OPTIONS
+from pytest_personalens.plugin import hookspecs
+from tests.support import reference
 from tests.support.processes.runs import run_project
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Endpoint
@@ -36,9 +38,8 @@ def test_a_plain_run_loads_nothing_heavy(empty_repo: Repository) -> None:
 
 
 def test_a_replay_does_not_load_boto3(repo: Repository) -> None:
-    repo.write(
-        test_bot="import sys\ndef test_bot(personalens):\n    personalens.check()\n    assert 'botocore' not in sys.modules\n"
-    )
+    asks = "    assert 'botocore' not in sys.modules\n"
+    repo.write(test_bot=f"import sys\ndef test_bot(personalens):\n    personalens.check()\n{asks}")
     repo.run_fresh("--personalens-sample", "1").assert_outcomes(passed=1)
 
 
@@ -46,10 +47,8 @@ def test_a_replay_does_not_load_boto3(repo: Repository) -> None:
 def test_the_example_project_passes_with_the_good_bot_only(
     empty_repo: Repository, monkeypatch: pytest.MonkeyPatch, bot: str
 ) -> None:
-    project = empty_repo.path / "chatbot"
-    shutil.copytree(
-        ROOT / "example_project", project, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache")
-    )
+    project, left = empty_repo.path / "chatbot", shutil.ignore_patterns("__pycache__", ".pytest_cache")
+    shutil.copytree(ROOT / "example_project", project, ignore=left)
     monkeypatch.chdir(project)
     monkeypatch.setenv("HELPBOT", bot)
     empty_repo.with_codes = True
@@ -69,31 +68,15 @@ def test_the_example_project_passes_with_the_good_bot_only(
 
 
 def test_the_generated_reference_is_up_to_date() -> None:
-    from tests.support import reference
-
-    assert (ROOT / "docs/reference/options.md").read_text(encoding="utf-8") == reference.options_page(), (
-        "run: make reference"
-    )
-    assert all(
-        f"`{o.ini}`" in reference.options_page() or re.search(f"`{o.long}[` ]", reference.options_page())
-        for o in OPTIONS
-    )
-
-
-def test_help_can_be_asked_for(empty_repo: Repository) -> None:
-    result = empty_repo.run("--help")
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(["*--personalens-gate=LIST*"])
+    page = reference.options_page()
+    assert (ROOT / "docs/reference/options.md").read_text(encoding="utf-8") == page, "run: make reference"
+    assert all(f"`{o.ini}`" in page or re.search(f"`{o.long}[` ]", page) for o in OPTIONS)
 
 
 def test_the_committed_records_are_what_a_fresh_run_gives(tmp_path: Path) -> None:
-    """Who changes what the embedded agents say must raise their identity, or old records would pass for new
-    ones.
-    """
-    project = tmp_path / "chatbot"
-    shutil.copytree(
-        ROOT / "example_project", project, ignore=shutil.ignore_patterns("__personalens__", "__pycache__")
-    )
+    """Who changes what the embedded agents say must raise their identity, or old records would pass for new."""
+    project, left = tmp_path / "chatbot", shutil.ignore_patterns("__personalens__", "__pycache__")
+    shutil.copytree(ROOT / "example_project", project, ignore=left)
     done = run_project(project, "--personalens-sample", "30", "--personalens-record=new")
     assert done.returncode == 0, done.stdout
     fresh, committed = (
@@ -113,8 +96,6 @@ def test_every_fixture_and_mark_keyword_is_in_the_reference() -> None:
 
 
 def test_every_hook_is_in_the_reference_and_in_a_how_to() -> None:
-    import pytest_personalens.plugin.hookspecs as hookspecs
-
     reference = (ROOT / "docs/reference/hooks.md").read_text(encoding="utf-8")
     guides = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "docs/how-to").rglob("*.md"))
     for name in (n for n in vars(hookspecs) if n.startswith("pytest_personalens_")):
@@ -153,12 +134,8 @@ def test_the_code_in_the_docs_runs(
         elif first.startswith(("$ pytest", "$ python ", "$ personalens ")):
             command = [re.sub("^data/", f"{ROOT}/data/", word) for word in shlex.split(first)[1:]]
             command = [re.sub("http://localhost:(11434|8080)/", f"{endpoint.url}/", word) for word in command]
-            if command[0] == "pytest":
-                result = empty_repo.run(*command[1:])
-            elif command[0] == "personalens":
-                result = empty_repo.command(*command[1:])
-            else:
-                result = empty_repo.python(*command[1:])
+            run = {"pytest": empty_repo.run, "personalens": empty_repo.command, "python": empty_repo.python}
+            result = run[command[0]](*command[1:])
             expected = [line for line in rest.splitlines() if line.strip()]
             refused = rest.startswith("ERROR: ")
             shown = result.stderr if refused else result.stdout

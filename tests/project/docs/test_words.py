@@ -64,14 +64,11 @@ def test_a_path_after_a_space_is_told_before_any_conftest_is_imported(
         tests__conftest="import mybot\n" + re.sub("^    ", "", BOT, flags=re.MULTILINE),
         tests__test_bot="def test_bot(personalens):\n    personalens.check()\n",
     )
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    (elsewhere / "base.json").write_text("{}")
-    result = assert_usage_error(
-        empty_repo.run("tests", *SAMPLE, "--personalens-save-baseline", str(elsewhere / "base.json")),
-        "ERROR: --personalens-save-baseline: write --personalens-save-baseline=*; after a space, pytest takes *",
-    )
-    assert "mybot" not in str(result.stderr)
+    base = tmp_path.parent / "base.json"
+    base.write_text("{}")
+    told = "ERROR: --personalens-save-baseline: write --personalens-save-baseline=*; after a space, pytest takes *"
+    result = empty_repo.run("tests", *SAMPLE, "--personalens-save-baseline", str(base))
+    assert "mybot" not in str(assert_usage_error(result, told).stderr)
 
 
 def test_what_is_imported_is_declared() -> None:

@@ -23,6 +23,7 @@ pytest.importorskip("hatchling", reason="hatchling is a development dependency")
 pytest.importorskip("hatch_fancy_pypi_readme", reason="hatch-fancy-pypi-readme is a development dependency")
 
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+NAME = f"pytest_personalens-{VERSION}"
 #: Windows takes 259 characters. A virtual environment in a folder of a user needs about half of them.
 LONGEST = 130
 MAX_SIZE = 10_000_000
@@ -35,26 +36,14 @@ class Built(NamedTuple):
 
     def metadata(self) -> Message:
         with zipfile.ZipFile(self.wheel) as wheel:
-            name = f"pytest_personalens-{VERSION}.dist-info/METADATA"
-            return Parser().parsestr(wheel.read(name).decode("utf-8"))
-
-    def in_wheel(self) -> set[str]:
-        with zipfile.ZipFile(self.wheel) as wheel:
-            return set(wheel.namelist())
-
-    def in_sdist(self) -> set[str]:
-        with tarfile.open(self.sdist) as sdist:
-            return {str(PurePosixPath(*PurePosixPath(m.name).parts[1:])) for m in sdist if m.isfile()}
+            return Parser().parsestr(wheel.read(f"{NAME}.dist-info/METADATA").decode("utf-8"))
 
 
 def build(source: Path, folder: Path, *targets: str) -> Built:
     words = [word for target in targets for word in ("-t", target)]
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-d", str(folder), *words],
-        cwd=source, check=True, capture_output=True,
-    )  # fmt: skip
-    name = f"pytest_personalens-{VERSION}"
-    return Built(folder / f"{name}-py3-none-any.whl", folder / f"{name}.tar.gz")
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder), *words]
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
+    return Built(folder / f"{NAME}-py3-none-any.whl", folder / f"{NAME}.tar.gz")
 
 
 @pytest.fixture(scope="module")
@@ -71,13 +60,21 @@ def tracked() -> set[str]:
 
 
 @pytest.mark.slow
-def test_the_index_takes_the_files(built: Built) -> None:
+def test_the_index_takes_the_files_and_is_told_what_they_are(built: Built) -> None:
     pytest.importorskip("twine", reason="twine is a development dependency")
-    done = subprocess.run(
-        [sys.executable, "-m", "twine", "check", "--strict", *map(str, built)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    command = [sys.executable, "-m", "twine", "check", "--strict", *map(str, built)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    told = built.metadata()
+    heads = {
+        "Version": VERSION,
+        "Requires-Python": ">=3.11",
+        "License-Expression": "Apache-2.0 AND CC-BY-4.0",
+    }
+    assert {name: told[name] for name in heads} == heads
+    urls = dict(line.split(", ") for line in told.get_all("Project-URL", []))
+    assert {"Homepage", "Documentation", "Repository", "Issues", "Changelog", "Security"} == set(urls)
+    assert all(url.startswith("https://github.com/OWNER/pytest-personalens") for url in urls.values())
 
 
 @pytest.mark.slow
@@ -88,9 +85,8 @@ def test_every_link_of_the_page_of_the_index_leads_somewhere(built: Built, track
     assert page is not None, "it can be rendered"
     links = re.findall(r'(?:href|src)="([^"]+)"', page)
     assert [link for link in links if not re.match(r"https://|#", link)] == []
-    of_files = re.compile(
-        rf"https://(?:raw\.githubusercontent\.com/OWNER/pytest-personalens/|github\.com/OWNER/pytest-personalens/blob/)v{re.escape(VERSION)}/([^#]+)"
-    )
+    hosts = r"(?:raw\.githubusercontent\.com/OWNER/pytest-personalens/|github\.com/OWNER/pytest-personalens/blob/)"
+    of_files = re.compile(rf"https://{hosts}v{re.escape(VERSION)}/([^#]+)")
     files = [found[1] for link in links if (found := of_files.fullmatch(link.partition("#")[0]))]
     assert len(files) > 5
     folders = {f"{folder}/" for name in tracked for folder in PurePosixPath(name).parents}
@@ -103,21 +99,11 @@ def test_every_link_of_the_page_of_the_index_leads_somewhere(built: Built, track
 
 
 @pytest.mark.slow
-def test_what_the_index_is_told(built: Built) -> None:
-    told = built.metadata()
-    assert told["Version"] == VERSION
-    assert told["Requires-Python"] == ">=3.11"
-    assert told["License-Expression"] == "Apache-2.0 AND CC-BY-4.0"
-    urls = dict(line.split(", ") for line in told.get_all("Project-URL", []))
-    assert {"Homepage", "Documentation", "Repository", "Issues", "Changelog", "Security"} == set(urls)
-    assert all(url.startswith("https://github.com/OWNER/pytest-personalens") for url in urls.values())
-
-
-@pytest.mark.slow
 def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(built: Built, tracked: set[str]) -> None:
-    info = f"pytest_personalens-{VERSION}.dist-info/"
+    info = f"{NAME}.dist-info/"
     package = {name for name in tracked if name.startswith("pytest_personalens/")}
-    files = built.in_wheel()
+    with zipfile.ZipFile(built.wheel) as wheel:
+        files = set(wheel.namelist())
     assert {name for name in files if not name.startswith(info)} == package
     assert {f"{info}licenses/LICENSE", f"{info}licenses/data/LICENSE", f"{info}entry_points.txt"} <= files
     assert "pytest_personalens/py.typed" in files
@@ -129,16 +115,25 @@ def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(built: Built,
 def test_the_sdist_holds_all_that_is_tracked_and_gives_the_same_wheel(
     built: Built, tracked: set[str], tmp_path: Path
 ) -> None:
-    assert built.in_sdist() - {"PKG-INFO"} == tracked
     with tarfile.open(built.sdist) as sdist:
+        files = {member.name.partition("/")[2] for member in sdist if member.isfile()}
+        assert files - {"PKG-INFO"} == tracked
         sdist.extractall(tmp_path, filter="data")
-    source = tmp_path / f"pytest_personalens-{VERSION}"
+    source = tmp_path / NAME
     again = build(source, tmp_path, "wheel")
     assert again.wheel.read_bytes() == built.wheel.read_bytes()
-    subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "tests/core/test_values.py", "tests/plugin/cli/test_ci_jobs.py", "-k", "scenario or schema or page or expression"],
-        cwd=source, env={**os.environ, "PYTHONPATH": os.pathsep.join([str(source), os.environ.get("PYTHONPATH", "")])}, check=True, capture_output=True,
-    )  # fmt: skip
+    tests = (
+        "tests/core/test_values.py",
+        "tests/plugin/cli/test_ci_jobs.py",
+        "-k",
+        "scenario or schema or page or expression",
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(source), os.environ.get("PYTHONPATH", "")]),
+    }
+    subprocess.run(command, cwd=source, env=environment, check=True, capture_output=True)
 
 
 def test_every_file_can_be_checked_out_on_every_system(tracked: set[str]) -> None:
@@ -152,9 +147,8 @@ def test_every_file_can_be_checked_out_on_every_system(tracked: set[str]) -> Non
 
 def test_every_text_has_the_same_line_ends_on_every_system(tracked: set[str]) -> None:
     """Digests are taken of bytes, so a checkout must not change them."""
-    done = subprocess.run(
-        ["git", "-C", str(ROOT), "ls-files", "--eol", "-z"], capture_output=True, check=True
-    ).stdout.decode("utf-8")
+    git = ["git", "-C", str(ROOT), "ls-files", "--eol", "-z"]
+    done = subprocess.run(git, capture_output=True, check=True).stdout.decode("utf-8")
     kinds = [line.split() for line in done.split("\0") if line]
     assert {kind[0] for kind in kinds} <= {"i/lf", "i/none", "i/-text"}
     assert all("eol=lf" in kind[2:4] or kind[0] == "i/-text" for kind in kinds)
@@ -169,34 +163,29 @@ def test_what_keeps_a_version_from_being_published_is_told(tmp_path: Path) -> No
         "RELEASING.md": "Replace OWNER/.\n",
         ".ci/release.py": (ROOT / ".ci/release.py").read_text(encoding="utf-8"),
     }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    for command in (["init", "-q"], ["add", "-A"]):
-        subprocess.run(["git", "-C", str(tmp_path), *command], check=True)
 
     def told(tag: str) -> tuple[int, list[str]]:
-        command = [sys.executable, str(tmp_path / ".ci/release.py"), tag]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        for name, text in files.items():
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        for command in (["init", "-q"], ["add", "-A"]):
+            subprocess.run(["git", "-C", str(tmp_path), *command], check=True)
+        release = [sys.executable, str(tmp_path / ".ci/release.py"), tag]
+        done = subprocess.run(release, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout.split("\n")[:-1]
 
-    assert told("v1.2.4") == (
-        1,
-        [
-            "pyproject.toml: the version is 1.2.3, and the tag is v1.2.4",
-            "CHANGELOG.md: there is no section '## [1.2.3] - DATE'",
-            "CITATION.cff: the version is not 1.2.3",
-            "page.md: it uses version 1.2.2 of the action",
-            "pyproject.toml: replace OWNER with the owner of the repository",
-        ],
-    )
-    mended = {
+    code, lines = told("v1.2.4")
+    assert code == 1
+    assert lines == [
+        "pyproject.toml: the version is 1.2.3, and the tag is v1.2.4",
+        "CHANGELOG.md: there is no section '## [1.2.3] - DATE'",
+        "CITATION.cff: the version is not 1.2.3",
+        "page.md: it uses version 1.2.2 of the action",
+        "pyproject.toml: replace OWNER with the owner of the repository",
+    ]
+    files = {name: text.replace("1.2.2", "1.2.3") for name, text in files.items()} | {
         "pyproject.toml": files["pyproject.toml"].replace("OWNER", "acme"),
         "CHANGELOG.md": "## [1.2.3] - 2030-01-02\n",
-        "CITATION.cff": "version: 1.2.3\n",
-        "page.md": "uses: acme/pytest-personalens@v1.2.3\n",
     }
-    for name, text in mended.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
     code, lines = told("v1.2.3")
     assert (code, [line for line in lines if line]) == (0, [])

@@ -91,10 +91,8 @@ def test_a_workflow_may_do_no_more_than_it_must(file: Path) -> None:
 
 def test_ci_has_the_systems_and_pythons_that_are_declared() -> None:
     matrix = read(ROOT / ".github/workflows/ci.yml")["jobs"]["systems"]["strategy"]["matrix"]
-    classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
-        "classifiers"
-    ]
-    declared = [found[1] for c in classifiers if (found := re.fullmatch(r".* :: (3\.\d+)", c))]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = [found[1] for c in project["classifiers"] if (found := re.fullmatch(r".* :: (3\.\d+)", c))]
     assert matrix["python"] == declared
     assert [name.partition("-")[0] for name in matrix["os"]] == ["ubuntu", "macos", "windows"]
 
@@ -113,10 +111,8 @@ def test_zizmor_finds_nothing_unsafe() -> None:
     zizmor = shutil.which("zizmor") or shutil.which("zizmor", path=str(Path(sys.executable).parent))
     if zizmor is None:
         pytest.skip("zizmor is not installed")
-    done = subprocess.run(
-        [zizmor, "--offline", "--no-progress", ".github", "action.yml", "example_project/.github"],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    command = [zizmor, "--offline", "--no-progress", ".github", "action.yml", "example_project/.github"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
