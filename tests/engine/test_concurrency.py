@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -54,7 +53,7 @@ def slow(empty_repo: Repository) -> Repository:
 
 
 def results(repo: Repository) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((repo.path / "r.json").read_text(encoding="utf-8"))
+    found = repo.results("r.json")
     found["settings"].pop("parallel")
     return found
 
@@ -75,8 +74,13 @@ def users(repo: Repository) -> set[str]:
 def test_side_by_side_gives_what_one_after_the_other_gives(
     slow: Repository, workers: tuple[str, ...]
 ) -> None:
-    files = ("--personalens-report=r.json", "--personalens-dimensions=all")
-    args = ("--personalens-sample=12", *files, *LENIENT, "-v")
+    args = (
+        "--personalens-sample=12",
+        "--personalens-report=r.json",
+        "--personalens-dimensions=all",
+        *LENIENT,
+        "-v",
+    )
     first = slow.run(*args)
     first.assert_outcomes(passed=12)
     one_by_one = results(slow)
@@ -87,22 +91,18 @@ def test_side_by_side_gives_what_one_after_the_other_gives(
     assert results(slow) == one_by_one
     if not workers:
         plain, side = (re.findall(r"(?m)^test_bot\S+(?= PASSED)", str(r.stdout)) for r in (first, result))
-        assert len(side) == 12
-        assert side == plain, "in pytest's order"
+        assert len(side) == 12 and side == plain, "in pytest's order"
     # A controller runs nothing; each worker ran several at once, and nothing was said twice.
     assert max(at_once(slow)) >= 4
-    assert len(said.read_text().splitlines()) == sum(
-        len(i["evaluation"]["dialogue"]["messages"]) // 2 for i in one_by_one["items"]
-    )
+    replies = (len(i["evaluation"]["dialogue"]["messages"]) // 2 for i in one_by_one["items"])
+    assert len(said.read_text().splitlines()) == sum(replies)
 
 
 def test_a_duration_is_that_of_the_evaluation(slow: Repository) -> None:
-    slow.run(
-        "--personalens-sample=6", "-opersonalens_parallel=6", *LENIENT, "--junitxml", "j.xml"
-    ).assert_outcomes(passed=6)
-    found = re.findall(
-        r'<testcase [^>]*name="test_bot[^>]* time="([\d.]+)"', (slow.path / "j.xml").read_text()
-    )
+    run = ("--personalens-sample=6", "-opersonalens_parallel=6", *LENIENT, "--junitxml", "j.xml")
+    slow.run(*run).assert_outcomes(passed=6)
+    written = (slow.path / "j.xml").read_text()
+    found = re.findall(r'<testcase [^>]*name="test_bot[^>]* time="([\d.]+)"', written)
     times = [float(time) for time in found]
     assert len(times) == 6
     # Two replies of 50 ms at least; without the correction the later ones would wait no time at all.
@@ -110,19 +110,16 @@ def test_a_duration_is_that_of_the_evaluation(slow: Repository) -> None:
 
 
 def test_after_the_first_failure_nothing_more_is_asked(slow: Repository) -> None:
-    result = slow.run(
-        "--personalens-sample=40", "-opersonalens_parallel=2", "-x", "-opersonalens_threshold=p>=4"
-    )
+    run = ("--personalens-sample=40", "-opersonalens_parallel=2", "-x", "-opersonalens_threshold=p>=4")
+    result = slow.run(*run)
     assert result.parseoutcomes()["failed"] == 1
     # The failing one, those under way beside it, and those begun while it was reported.
     assert len(users(slow)) <= 8
 
 
 def test_only_chosen_items_are_evaluated(slow: Repository) -> None:
-    result = slow.run(
-        "--personalens-sample=10", "-opersonalens_parallel=4", "-k", "books or movies", *LENIENT
-    )
-    outcomes = result.parseoutcomes()
+    run = ("--personalens-sample=10", "-opersonalens_parallel=4", "-k", "books or movies", *LENIENT)
+    outcomes = slow.run(*run).parseoutcomes()
     assert outcomes["passed"] + outcomes["deselected"] == 10
     assert len(users(slow)) == outcomes["passed"]
 
@@ -164,9 +161,8 @@ OWN = """
 
 
 def test_the_items_of_every_module_run_side_by_side_with_the_assistant_of_their_own(slow: Repository) -> None:
-    slow.write(
-        conftest="", test_one=OWN.format(words=["Alpha"]), test_two=OWN.format(words=["Beta", "Gamma"])
-    )
+    one, two = (OWN.format(words=words) for words in (["Alpha"], ["Beta", "Gamma"]))
+    slow.write(conftest="", test_one=one, test_two=two)
     args = ("--personalens-sample=8", "-opersonalens_parallel=4", "test_one.py", "test_two.py")
     slow.run(*args).assert_outcomes(passed=24)
 
@@ -201,39 +197,6 @@ def test_a_scenario_that_cannot_be_loaded_is_the_error_of_its_own_item(slow: Rep
     assert outcomes["errors"] >= 1
     assert outcomes["passed"] == 6 - outcomes["errors"]
     assert all("shopping" in line for line in result.outlines if line.startswith("ERROR "))
-
-
-def test_async_assistants_share_one_loop(slow: Repository) -> None:
-    slow.write(
-        conftest="""
-        import asyncio
-        import pytest
-
-        together, loops = 0, set()
-
-        @pytest.fixture(scope="session")
-        def personalens_assistant():
-            barrier = None
-
-            async def bot(messages, context):
-                nonlocal barrier
-                loops.add(id(asyncio.get_running_loop()))
-                barrier = barrier or asyncio.Barrier(4)
-                if len(messages) == 1:
-                    await barrier.wait()  # nobody goes on before four are here
-                return f"I've booked it for {context.user}, 19:30, reference QX77."
-
-            return bot
-
-        def pytest_terminal_summary(terminalreporter):
-            terminalreporter.write_line(f"loops: {len(loops)}")
-        """
-    )
-    result = slow.run(
-        "--personalens-sample=8", "-opersonalens_parallel=4", "-o", "personalens_turn_timeout=5", *LENIENT
-    )
-    result.assert_outcomes(passed=8)
-    result.stdout.fnmatch_lines(["loops: 1"])
 
 
 @pytest.mark.slow

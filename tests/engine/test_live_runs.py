@@ -1,6 +1,4 @@
-"""Whole runs with models behind an endpoint on loopback: bought once, recorded, capped, estimated, and
-orderly in every fault.
-"""
+"""Whole runs with models behind an endpoint: bought once, recorded, capped, estimated, and orderly in every fault."""
 
 from __future__ import annotations
 
@@ -70,23 +68,16 @@ def test_a_recorded_run_with_a_model_as_the_assistant_is_free(
 
 def test_a_callable_is_the_assistant_by_its_place(empty_repo: Repository) -> None:
     empty_repo.write(mybot="def reply(messages):\n    return 'Done: booked for Thursday.'\nnumber = 3\n")
-    run = empty_repo.run(
-        "--personalens-sample=2", "--personalens-assistant=mybot:reply", "--personalens-gate=tcr >= 0"
-    )
-    run.assert_outcomes(passed=4)
+    run = ("--personalens-sample=2", "--personalens-gate=tcr >= 0", "--personalens-assistant")
+    empty_repo.run(*run, "mybot:reply").assert_outcomes(passed=4)
     for spec, problem in (
         ("mybot:number", "mybot.number is int, which cannot be called"),
         ("mybot:nothing", "mybot has no 'nothing'"),
         ("nobot:reply", "cannot import 'nobot': ModuleNotFoundError"),
-        (
-            "claude",
-            "expected bedrock:MODEL, openai:MODEL, http:URL, bedrock-agent:AGENT/ALIAS, agentcore:ARN or module:attribute",
-        ),
-    ):
-        assert_usage_error(
-            empty_repo.run("--personalens-sample=2", "--personalens-assistant", spec),
-            f"ERROR: personalens: --personalens-assistant: {problem}*",
-        )
+        ("claude", "expected bedrock:MODEL, openai:MODEL, http:URL, bedrock-agent:AGENT/ALIAS, agentcore:ARN or module:attribute"),
+    ):  # fmt: skip
+        told = f"ERROR: personalens: --personalens-assistant: {problem}*"
+        assert_usage_error(empty_repo.run(*run, spec), told)
 
 
 @pytest.mark.parametrize(
@@ -100,12 +91,9 @@ def test_a_cap_on_calls_stops_in_order_and_the_next_run_goes_on(
     result = repo.run_with_cache(*live, "--personalens-budget=13calls")
     assert len(endpoint.calls) == 13
     outcomes = result.parseoutcomes()
-    assert outcomes["passed"] >= 1
-    assert outcomes["skipped"] >= 1
-    assert "failed" not in outcomes
-    result.stdout.fnmatch_lines(
-        ["not scored: *, the cap on calls or money was reached; what was bought is kept*"]
-    )
+    assert outcomes["passed"] >= 1 and outcomes["skipped"] >= 1 and "failed" not in outcomes
+    told = "not scored: *, the cap on calls or money was reached; what was bought is kept*"
+    result.stdout.fnmatch_lines([told])
     written = record_bytes(repo)
     repo.run_with_cache(*live).assert_outcomes(passed=6)
     assert len(endpoint.calls) == 24, "nothing was bought twice"
@@ -119,10 +107,8 @@ def test_a_cap_on_calls_stops_in_order_and_the_next_run_goes_on(
 
 def test_a_cap_on_money_needs_prices_and_stops_in_order(repo: Repository, endpoint: Endpoint) -> None:
     capped = (*LIVE, "--personalens-record=live", "--personalens-budget=0.000001usd")
-    assert_usage_error(
-        repo.run(*capped),
-        "ERROR: personalens: --personalens-budget: no price is known for bedrock:claude-3-haiku-v1 (user agent)*",
-    )
+    told = "ERROR: personalens: --personalens-budget: no price is known for bedrock:claude-3-haiku-v1 (user agent)*"
+    assert_usage_error(repo.run(*capped), told)
     prices(repo, "bedrock:claude-3-haiku-v1 = 0.25, 1.25", "openai:small = 1, 2")
     result = repo.run(*capped, "-rs")
     assert len(endpoint.calls) == 1
@@ -149,46 +135,42 @@ def test_an_estimate_spends_nothing(repo: Repository, endpoint: Endpoint) -> Non
     free.stdout.fnmatch_lines(["this run makes no paid model calls"])
 
 
-def test_an_estimate_comes_near_to_what_the_run_takes(repo: Repository, endpoint: Endpoint) -> None:
-    """Dialogues as long as the paper's: the estimate of the calls is exact, that of the tokens within a
-    third.
-    """
-    replies = "word " * 80
-
+def test_an_estimate_tells_the_calls_of_dialogues_as_long_as_the_papers(
+    repo: Repository, endpoint: Endpoint
+) -> None:
     def long(call: Call) -> Reply:
         if "You are acting the part" not in call.system:
             return play(call)
         rounds = call.prompt.count('"role": "user"')
         return Reply(f"{rounds} " + "word " * 30 + ("TERMINATE" if rounds == 4 else ""))
 
+    replies = f"lambda m: '{'word ' * 80}' + str(len(m))"
     repo.write(
-        conftest=f"import pytest\n@pytest.fixture\ndef personalens_assistant():\n    return lambda m: '{replies}' + str(len(m))\n"
+        conftest=f"import pytest\n@pytest.fixture\ndef personalens_assistant():\n    return {replies}\n"
     )
     endpoint.answer = long
     run = (*LIVE, "--personalens-kind=single")
     told = repo.run(*run, "--personalens-estimate").stdout.str()
-    estimated = {
-        m[1]: int(m[2].replace(",", ""))
-        for m in re.finditer(r"^(user agent|judge \w+) +([\d,]+) ", told, re.MULTILINE)
-    }
+    rows = re.findall(r"^(user agent|judge \w+) +([\d,]+) ", told, re.MULTILINE)
     repo.run(*run, "--personalens-record=live", "--personalens-report=r.json")
     usage = repo.results("r.json")["usage"]
-    assert estimated == {purpose: used["calls"] for purpose, used in usage.items()}
+    assert {purpose: int(calls) for purpose, calls in rows} == {p: used["calls"] for p, used in usage.items()}
 
 
 def test_readings_that_are_asked_for_twice_are_told(repo: Repository, endpoint: Endpoint) -> None:
-    def invents(call: Call) -> Reply:
+    def changed(call: Call, **data: object) -> Reply:
         reply = play(call)
-        return (
-            Reply(data={**reply.data, "evidence": [{"turn": 0, "quote": "nobody said so"}]})
-            if reply.data
-            else reply
-        )
+        return Reply(data={**reply.data, **data}) if reply.data else reply
+
+    def invents(call: Call) -> Reply:
+        return changed(call, evidence=[{"turn": 0, "quote": "nobody said so"}])
 
     def gives_no_tc(call: Call) -> Reply:
-        reply = play(call)
-        completion = reply.data is not None and isinstance(reply.data["score"], bool)
-        return Reply(data={**(reply.data or {}), "score": "perhaps"}) if completion else reply
+        return (
+            changed(call, score="perhaps")
+            if isinstance((play(call).data or {}).get("score"), bool)
+            else play(call)
+        )
 
     told = "readings that the judge was asked for twice: "
     run = (*LIVE, "--personalens-record=live", "--personalens-gate=p >= 1", "-p", "no:cacheprovider")
@@ -212,29 +194,21 @@ def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(
         if "Give this reading: Personalization." not in call.prompt:
             return play(call)
         asked.append(call)
-        return Reply(
-            data={
-                "evidence": [quote_of(call)],
-                "justification": f"vote {len(asked)}",
-                "score": 1 if len(asked) == 1 else 3,
-            }
-        )
+        why, score = f"vote {len(asked)}", 1 if len(asked) == 1 else 3
+        return Reply(data={"evidence": [quote_of(call)], "justification": why, "score": score})
 
     endpoint.answer = harsh_at_first
-    result = repo.run(
-        *LIVE, "--personalens-record=new", "--personalens-sample=1", "-o", "personalens_judge_votes=3"
-    )
-    result.assert_outcomes(passed=1)
+    one = (*LIVE, "--personalens-sample=1", "-opersonalens_judge_votes=3")
+    repo.run(*one, "--personalens-record=new").assert_outcomes(passed=1)
     assert [c.body["temperature"] for c in asked] == [0, 0.7, 0.7]
     record = json.loads(records(repo)[0].read_text(encoding="utf-8"))
     p = next(v for v in record["verdicts"] if v["dimension"] == "personalization")
     assert [v["score"] for v in p["votes"]] == [1, 3, 3]
     assert p["score"] == 3
     asked.clear()
-    repo.write(
-        test_bot="import pytest\n@pytest.mark.personalens(p=4)\ndef test_bot(personalens):\n    personalens.evaluate()\n"
-    )
-    repo.run(*LIVE, "--personalens-record=live", "--personalens-sample=1", "-o", "personalens_judge_votes=3")
+    strict = "import pytest\n@pytest.mark.personalens(p=4)\ndef test_bot(personalens):\n    personalens.evaluate()\n"
+    repo.write(test_bot=strict)
+    repo.run(*one, "--personalens-record=live")
     assert not asked, "three votes are on record, and a higher threshold of a mark asks for no other"
     even = repo.run(*LIVE, "-o", "personalens_judge_votes=2")
     even.stderr.fnmatch_lines(["ERROR: personalens_judge_votes: expected an odd number*"])
@@ -257,22 +231,18 @@ def test_a_fault_of_the_simulated_user_is_no_failure_of_the_assistant(
     outcomes = result.parseoutcomes()
     assert outcomes["skipped"] == 3
     assert outcomes["failed"] >= 1, "the gate on the share of scored items"
-    result.stdout.fnmatch_lines(
-        [
-            "not scored: 3, the simulated user failed",
-            f"  such as: bedrock:claude-3-haiku-v1 {cause}*",
-            f"SKIPPED*not scored: user-agent: bedrock:claude-3-haiku-v1 {cause}*",
-        ]
-    )
+    told = f"bedrock:claude-3-haiku-v1 {cause}*"
+    lines = [
+        "not scored: 3, the simulated user failed",
+        f"  such as: {told}",
+        f"SKIPPED*not scored: user-agent: {told}",
+    ]
+    result.stdout.fnmatch_lines(lines)
 
 
 @pytest.mark.slow
-def test_throttling_loses_no_item(
-    repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Every twentieth call is refused, and one in ten fails otherwise; each is tried again, none of the
-    dialogues.
-    """
+def test_throttling_loses_no_item(repo: Repository, endpoint: Endpoint) -> None:
+    """Every twentieth call is refused, and one in ten fails otherwise; each is tried again, none of the dialogues."""
     seen = []
 
     def flaky(call: Call) -> Reply:
@@ -282,28 +252,30 @@ def test_throttling_loses_no_item(
         return Reply(fault="drop") if len(seen) % 10 == 7 else play(call)
 
     endpoint.answer = flaky
-    live = (*LIVE, "--personalens-sample=10")
-    repo.run(*live, "--personalens-record=live", "-n", "2").assert_outcomes(passed=10)
+    run = repo.run(*LIVE, "--personalens-sample=10", "--personalens-record=live", "-n", "2")
+    run.assert_outcomes(passed=10)
     good = [c for i, c in enumerate(seen, 1) if i % 20 != 5 and i % 10 != 7]
     assert len(good) == 40
 
 
-@pytest.mark.parametrize("where", ["user", "judge"])
+@pytest.mark.parametrize(
+    ("protocol", "refusal", "advice"),
+    [
+        (
+            "bedrock",
+            Reply(status=403, code="ExpiredTokenException"),
+            "renew them, for example with 'aws sso login'",
+        ),
+        ("openai", Reply(status=401, message="bad key"), "check OPENAI_API_KEY"),
+    ],
+    ids=["user", "judge"],
+)
 def test_what_cannot_succeed_stops_each_item_with_one_line(
-    repo: Repository, endpoint: Endpoint, where: str
+    repo: Repository, endpoint: Endpoint, protocol: str, refusal: Reply, advice: str
 ) -> None:
-    expired = Reply(status=403, code="ExpiredTokenException")
-    bad_key = Reply(status=401, message="bad key")
-    endpoint.answer = lambda call: (
-        expired
-        if where == "user" and call.protocol == "bedrock"
-        else bad_key
-        if where == "judge" and call.protocol == "openai"
-        else play(call)
-    )
+    endpoint.answer = lambda call: refusal if call.protocol == protocol else play(call)
     result = repo.run(*LIVE, "--personalens-record=live")
     result.assert_outcomes(failed=3)
-    advice = "renew them, for example with 'aws sso login'" if where == "user" else "check OPENAI_API_KEY"
     result.stdout.fnmatch_lines([f"*{advice}*"])
     assert "Traceback" not in result.stdout.str()
 
@@ -322,10 +294,8 @@ def test_a_missing_key_ends_the_run_before_its_first_dialogue(
 ) -> None:
     for name in missing:
         monkeypatch.delenv(name, raising=False)
-    assert_usage_error(
-        repo.run(*LIVE, "--personalens-record=live"),
-        f"ERROR: {told}; or replay records with --personalens-record none",
-    )
+    full = f"ERROR: {told}; or replay records with --personalens-record none"
+    assert_usage_error(repo.run(*LIVE, "--personalens-record=live"), full)
     assert endpoint.calls == []
     assert repo.run(*LIVE, "--personalens-estimate").ret == 0, "what buys nothing needs no key"
 

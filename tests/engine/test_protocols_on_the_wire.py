@@ -1,7 +1,6 @@
 """Who sees what under each protocol, by the requests that reach the endpoint and nothing else.
 
-Every value of the data tells what it is (tests/support/datasets/official_tree.py), so that it can be looked for in
-what was sent.
+Every value of the data tells what it is (tests/support/datasets/official_tree.py), so that a request can be searched.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from pytest_personalens.core.judging.verdict import READINGS
 from tests.support.datasets.official_tree import write_code, write_data
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Call, Endpoint, Reply
@@ -19,24 +19,16 @@ SITUATION: Final = {"situ-location", "situ-device", "situ-time", "situ-day", "si
 PEOPLE: Final = {"demo-age", "demo-country"}
 PREFERENCES: Final = {"pref-electric", "pref-window"}
 SUMMARIES: Final = {"past-rental", "past-train"}
-INTENT, GOAL, OPENING, REPLY, USER_ID = (
-    "intent of MD-task-1",
-    "goal of MD-task-1",
-    "words of the user",
-    "words of the assistant",
-    "user7",
-)
+INTENT, GOAL, USER_ID = "intent of MD-task-1", "goal of MD-task-1", "user7"
+OPENING, REPLY = "words of the user", "words of the assistant"
 #: All that can be seen, that of another domain among it.
 MARKS: Final = {*SITUATION, *PEOPLE, *PREFERENCES, *SUMMARIES, INTENT, GOAL, OPENING, REPLY, USER_ID, "pref-crime", "past-books", "description of MD-task-1"}  # fmt: skip
 PERSON: Final = {*PEOPLE, *PREFERENCES, *SUMMARIES, *SITUATION, INTENT}
-BOT: Final = ("--personalens-assistant=openai:bot",)
 #: A model in each role.
-MODELS: Final = ("--personalens-user-model=openai:user", "--personalens-judge-model=openai:judge", *BOT)
+MODELS: Final = ("--personalens-user-model=openai:user", "--personalens-judge-model=openai:judge", "--personalens-assistant=openai:bot")  # fmt: skip
 #: The one task that spans two domains.
-RUN: Final = (
-    *("--personalens-sample=1", "--personalens-kind=multi", "--personalens-data=."),
-    "--personalens-record=live",
-)
+SAMPLE: Final = ("--personalens-sample=1", "--personalens-kind=multi", "--personalens-data=.")
+RUN: Final = (*SAMPLE, "--personalens-record=live")
 PROTOCOLS: Final = {
     "default": (),
     "paper": ("-opersonalens_protocol=paper",),
@@ -57,13 +49,9 @@ def answer(call: Call) -> Reply:
         return Reply(f"The {REPLY}.")
     if "tools" in call.body:
         kind = call.body["tools"][0]["function"]["parameters"]["properties"]["score"]["type"]
-        return Reply(
-            data={
-                "evidence": [{"turn": 1, "quote": REPLY}],
-                "justification": "so",
-                "score": True if kind == "boolean" else 3,
-            }
-        )
+        evidence = [{"turn": 1, "quote": REPLY}]
+        score = True if kind == "boolean" else 3
+        return Reply(data={"evidence": evidence, "justification": "so", "score": score})
     return Reply(ANSWER)
 
 
@@ -84,9 +72,7 @@ def calls(repo: Repository, endpoint: Endpoint, protocol: str, *more: str) -> di
     """Model -> its calls in a run of the one task that spans two domains."""
     endpoint.calls.clear()
     repo.inline(*RUN, *MODELS, *PROTOCOLS[protocol], *more).assert_outcomes(passed=1)
-    return {
-        name: [call for call in endpoint.calls if call.model == name] for name in ("user", "bot", "judge")
-    }
+    return {name: [c for c in endpoint.calls if c.model == name] for name in ("user", "bot", "judge")}
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -117,9 +103,14 @@ def test_the_assistant_sees_what_its_context_allows(
     assert seen(first) == known | {OPENING}
     assert seen(last) == known | {OPENING, REPLY}
     assert [(c.body["temperature"], c.body["max_tokens"]) for c in (first, last)] == [(0, 800)] * 2
-    assert len(last.history) == (2 if protocol == "default" else 0), (
-        "the paper shows the dialogue in one message"
-    )
+    # The paper shows the dialogue in one message, with the context before it; by default it is the system text's.
+    assert len(last.history) == (2 if protocol == "default" else 0)
+    before, _, after = first.prompt.partition("The conversation so far:")
+    where = {"default": first.system, "paper": before}.get(protocol, "")
+    if where:
+        assert {mark for mark in known if mark in where} == known
+    if protocol == "paper":
+        assert not any(mark in first.system + after for mark in known)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -131,9 +122,8 @@ def test_each_reading_sees_what_its_figure_gives_it(
     assert len(read) == 6, "one call a reading"
     talk = {OPENING, REPLY}
     with_id = {USER_ID} if protocol == "official" else set()
-    assert sorted(map(sorted, map(seen, read))) == sorted(
-        map(sorted, (talk | {GOAL}, talk | PERSON | with_id, talk, talk, talk, talk))
-    )
+    shown = (talk | {GOAL}, talk | PERSON | with_id, talk, talk, talk, talk)
+    assert sorted(map(sorted, map(seen, read))) == sorted(map(sorted, shown))
     assert {(c.body["temperature"], c.body["max_tokens"]) for c in read} == {(0, 4000)}
     assert all(("tools" in c.body) == (protocol == "default") for c in read)
     # Under the paper's protocol a reading has its own rubric alone; under ours, all stand in the system text.
@@ -161,8 +151,7 @@ def test_an_unreadable_answer_is_asked_for_once_more_unless_the_official_code_re
     wire: Repository, endpoint: Endpoint, protocol: str, asked: int
 ) -> None:
     endpoint.answer = lambda call: Reply("Hm.") if call.model == "judge" else answer(call)
-    run = ("--personalens-sample=1", "--personalens-data=.", "--personalens-record=live")
-    result = wire.inline(*run, *MODELS, *PROTOCOLS[protocol], "--personalens-dimensions=p")
+    result = wire.inline(*RUN, *MODELS, *PROTOCOLS[protocol], "--personalens-dimensions=p")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*unreadable verdict on p: expected *"])
     assert sum(call.model == "judge" for call in endpoint.calls) == asked
@@ -175,13 +164,8 @@ def test_an_unread_p_turns_costs_p_turns_alone(wire: Repository, endpoint: Endpo
     wire.inline(*run, "--personalens-report=results.json").assert_outcomes(passed=1)
     stored = wire.results()
     assert stored["overall"]["scored"] == 1
-    assert {name: f["count"] for name, f in stored["overall"]["figures"].items()} == dict.fromkeys(
-        (
-            *("task_completion", "personalization", "naturalness_user", "naturalness_assistant"),
-            *("coherence_user", "coherence_assistant"),
-        ),
-        1,
-    )
+    read = {name: f["count"] for name, f in stored["overall"]["figures"].items()}
+    assert read == dict.fromkeys((dimension.value for dimension in READINGS), 1)
     (item,) = stored["items"]
     assert list(item["evaluation"]["unread"]) == ["personalization_turns"]
 
@@ -190,10 +174,9 @@ def test_a_replay_repeats_what_was_unread_and_a_run_that_may_spend_asks_again(
     wire: Repository, endpoint: Endpoint
 ) -> None:
     run = (
-        *("--personalens-sample=1", "--personalens-kind=multi", "--personalens-data=."),
-        *(*MODELS[:2], *BOT, *PROTOCOLS["paper"], "--personalens-dimensions=all,p-turns"),
-        *("--personalens-report=results.json", "--personalens-gate=valid >= 0.8"),
-    )
+        *SAMPLE, *MODELS, *PROTOCOLS["paper"], "--personalens-dimensions=all,p-turns", "--personalens-report=results.json",
+        "--personalens-gate=valid >= 0.8",
+    )  # fmt: skip
     wire.inline(*run, "--personalens-record=new").assert_outcomes(passed=2)
     bought, before = len(endpoint.calls), wire.results()["items"][0]
     assert before["evaluation"]["unread"]
@@ -202,11 +185,8 @@ def test_a_replay_repeats_what_was_unread_and_a_run_that_may_spend_asks_again(
     replayed = wire.results()["items"][0]
     assert replayed["record"] == "replayed"
     assert replayed["evaluation"]["unread"] == before["evaluation"]["unread"]
-    endpoint.answer = lambda call: (
-        Reply("Score: 3, 2\nJustification: so")
-        if call.model == "judge" and "each of its replies" in call.prompt
-        else answer(call)
-    )
+    scores = Reply("Score: 3, 2\nJustification: so")
+    endpoint.answer = lambda call: scores if "each of its replies" in call.prompt else answer(call)
     wire.inline(*run, "--personalens-record=new").assert_outcomes(passed=2)
     assert len(endpoint.calls) == bought + 1, "only what is missing is bought"
     (item,) = wire.results()["items"]
@@ -220,9 +200,7 @@ def words_of(call: Call) -> str:
 
 
 def test_what_the_paper_tells_each_role_in_our_words(wire: Repository, endpoint: Endpoint) -> None:
-    ours, paper = (
-        calls(wire, endpoint, protocol, "-opersonalens_context=none") for protocol in ("default", "paper")
-    )
+    ours, paper = (calls(wire, endpoint, name, "-opersonalens_context=none") for name in ("default", "paper"))
     # Figures 13 and 14: the profile shows in what the user writes, and nobody gives up.
     assert "do not offer a preference nobody asked for" in words_of(ours["user"][1])
     assert "have given up" in words_of(ours["user"][1])
@@ -233,15 +211,7 @@ def test_what_the_paper_tells_each_role_in_our_words(wire: Repository, endpoint:
     assert "Fit every reply to this person" in words_of(paper["bot"][0])
     # Figure 17's four criteria, and what it asks for beside a score; Figure 16 without our additions.
     completion, personal = sorted(paper["judge"], key=lambda call: "Agency" in call.prompt)
-    for asked in (
-        "- Learning:",
-        "- Preferences:",
-        "- Context:",
-        "- Agency:",
-        "Observations:",
-        "Justification:",
-        "Improvements:",
-    ):
+    for asked in ("- Learning:", "- Preferences:", "- Context:", "- Agency:", "Observations:", "Justification:", "Improvements:"):  # fmt: skip
         assert asked in personal.prompt
     assert "suits them" not in completion.prompt
     assert any("do not judge whether the outcome suits them" in words_of(call) for call in ours["judge"])
@@ -256,32 +226,9 @@ def test_vanilla_of_the_paper_is_asked_to_be_personal_and_knows_nothing(
     wire: Repository, endpoint: Endpoint
 ) -> None:
     """A system text, and one message: the conversation, then what to write."""
-    vanilla = ("-o", "personalens_assistant_prompt=vanilla")
-    first, last = calls(wire, endpoint, "paper", *vanilla)["bot"]
+    first, last = calls(wire, endpoint, "paper", "-opersonalens_assistant_prompt=vanilla")["bot"]
     for call in (first, last):
         assert all(word in call.system for word in ("natural", "engaging", "personal", "this user"))
-        assert call.prompt.endswith(
-            "Write the assistant's next reply to this user, and nothing before or after it."
-        )
-        assert not call.history
+        ask = "Write the assistant's next reply to this user, and nothing before or after it."
+        assert call.prompt.endswith(ask) and not call.history
     assert seen(last) == {OPENING, REPLY}
-
-
-@pytest.mark.parametrize("context", ["D", "I", "S", "DIS"])
-def test_under_the_paper_the_context_stands_in_the_message_before_the_conversation(
-    wire: Repository, endpoint: Endpoint, context: str
-) -> None:
-    """Figure 15; by default it stands in the system text."""
-    known = {
-        mark
-        for letter, marks in zip("DIS", (PEOPLE, SUMMARIES, SITUATION), strict=True)
-        if letter in context
-        for mark in marks
-    }
-    told = (f"-opersonalens_context={context}",)
-    first, _ = calls(wire, endpoint, "paper", *told)["bot"]
-    before, _, after = first.prompt.partition("The conversation so far:")
-    assert {mark for mark in known if mark in before} == known
-    assert not any(mark in first.system + after for mark in known)
-    first, _ = calls(wire, endpoint, "default", *told)["bot"]
-    assert all(mark in first.system for mark in known)

@@ -43,6 +43,14 @@ def test_any_callable_will_do(loop: EventLoop) -> None:
     assert answers == ["object", "method", "async", "lambda"]
 
 
+def test_async_assistants_share_one_loop(loop: EventLoop) -> None:
+    async def bot(messages: Any) -> object:
+        return asyncio.get_running_loop()
+
+    call = guarded(bot, timeout=5, loop=loop)
+    assert call([]) is call([])
+
+
 def test_a_sync_assistant_runs_in_the_thread_of_its_fixtures(loop: EventLoop) -> None:
     assert guarded(lambda m: threading.current_thread(), timeout=5, loop=loop)([]) is threading.main_thread()
 
@@ -54,6 +62,11 @@ def hangs(messages: Any) -> str:
 
 async def hangs_async(messages: Any) -> str:
     await asyncio.sleep(30)
+    return "late"
+
+
+async def blocks_the_loop(messages: Any) -> str:
+    time.sleep(6)
     return "late"
 
 
@@ -86,18 +99,28 @@ def _alarm() -> Iterator[None]:
     [
         hangs,
         hangs_async,
+        blocks_the_loop,
         swallows(lambda: None),
         swallows(lambda: signal.signal(signal.SIGALRM, signal.SIG_IGN)),
         swallows(lambda: signal.setitimer(signal.ITIMER_REAL, 0)),
         swallows(lambda: signal.alarm(60)),
     ],
-    ids=["hangs", "hangs async", "swallows it", "ignores it", "sets it off", "sets its own"],
+    ids=[
+        "hangs",
+        "hangs async",
+        "blocks the loop",
+        "swallows it",
+        "ignores it",
+        "sets it off",
+        "sets its own",
+    ],
 )
 def test_a_reply_after_its_time_limit_is_none(loop: EventLoop, bot: Any) -> None:
     started = time.monotonic()
     with pytest.raises(AssistantFault, match=r"did not answer within 0\.1 s"):
         guarded(bot, timeout=0.1, loop=loop)([])
     assert time.monotonic() - started < 5
+    assert guarded(Bot().later, timeout=5, loop=loop)([]) == "async", "the next call has a loop that runs"
 
 
 def test_a_hanging_assistant_is_stopped_outside_the_main_thread_too(loop: EventLoop) -> None:
@@ -124,11 +147,12 @@ def test_a_timeout_of_the_assistants_own_is_its_own_error(loop: EventLoop) -> No
 
 
 @pytest.mark.usefixtures("_alarm")
-def test_the_alarm_of_somebody_else_goes_on(loop: EventLoop) -> None:
+@pytest.mark.parametrize("timeout", [5, 0.1], ids=["that comes first", "that comes later"])
+def test_the_alarm_of_somebody_else_goes_on(loop: EventLoop, timeout: float) -> None:
     rang: list[int] = []
     signal.signal(signal.SIGALRM, lambda *_: rang.append(1))
     signal.setitimer(signal.ITIMER_REAL, 0.2)
-    guarded(lambda m: "ok", timeout=5, loop=loop)([])
+    guarded(lambda m: "ok", timeout=timeout, loop=loop)([])
     time.sleep(0.4)
     assert rang == [1]
 

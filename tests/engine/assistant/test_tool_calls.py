@@ -158,13 +158,14 @@ def test_huge_calls_are_cut_and_the_cut_is_marked(scenario: Scenario) -> None:
 
 
 MANY = [call(key=f"c{i}") for i in range(10_000)]
+UNKEPT_FIRST = [acting(*MANY)[0], *acting(*MANY)[MAX_CALLS + 1 : -1], *acting(*MANY)[1 : MAX_CALLS + 1], acting(*MANY)[-1]]  # fmt: skip
 RESULTS = [ORPHAN | {"tool_call_id": f"c{i}"} for i in range(10_000)]
 
 
 @pytest.mark.parametrize(
     ("reply", "calls", "kept"),
-    [(acting(*MANY), 10_000, MAX_CALLS), ([m for c in MANY for m in acting(c)], 10_000, MAX_CALLS), ([*RESULTS, *acting(call())], 1, 0)],
-    ids=["one message", "many messages", "no call"],
+    [(acting(*MANY), 10_000, MAX_CALLS), ([m for c in MANY for m in acting(c)], 10_000, MAX_CALLS), (UNKEPT_FIRST, 10_000, MAX_CALLS), ([*RESULTS, *acting(call())], 1, 0)],
+    ids=["one message", "many messages", "results of others first", "no call"],
 )  # fmt: skip
 def test_of_ten_thousand_the_first_are_kept_and_the_others_counted(
     scenario: Scenario, reply: list[Any], calls: int, kept: int
