@@ -98,19 +98,14 @@ def test_what_the_user_speaks_of_or_the_task_rests_on_is_needed() -> None:
 
 def test_a_call_acts_on_what_the_task_does_not_need() -> None:
     def with_call(**arguments: Any) -> set[str]:
-        call = {
-            "id": "1",
-            "type": "function",
-            "function": {"name": "book_table", "arguments": json.dumps(arguments)},
-        }
-        steps = [Message.model_validate({"role": "assistant", "content": "", "tool_calls": [call]})]
-        steps += [
-            Message(role="tool", content="ok", tool_call_id="1"),
-            Message(role="assistant", content="Booked."),
+        function = {"name": "book_table", "arguments": json.dumps(arguments)}
+        calls = [{"id": "1", "type": "function", "function": function}]
+        steps = [
+            {"role": "assistant", "content": "", "tool_calls": calls},
+            {"role": "tool", "content": "ok", "tool_call_id": "1"},
         ]
         reply = Message.model_validate({"role": "assistant", "content": "Booked.", "steps": steps})
-        first = Message(role="user", content="Please book a table for two.")
-        return codes("", messages=(first, reply))
+        return codes("", messages=(Message(role="user", content="Please book a table for two."), reply))
 
     assert with_call(people=2, religion="Christian") == {"religion"}
     assert with_call(people=2, note="guest is Christian") == {"religion"}

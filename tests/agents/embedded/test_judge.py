@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 
+from pytest_personalens import Clock, Dimension, Fact, GoalPart, JudgeFault, Limit, Scenario
 from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge
 from pytest_personalens.agents.embedded.judge.personalization import POINTS, score
 from pytest_personalens.agents.embedded.judge.read_dialogue import Reading
 from pytest_personalens.agents.embedded.reader.statements import Act, act_of
 from pytest_personalens.agents.embedded.reader.typed_values import agrees, values
-from pytest_personalens.core.errors import JudgeFault, NotJudged
-from pytest_personalens.core.facts import Clock, Fact, FactKind, Limit
-from pytest_personalens.core.judging.measure import Dimension
-from pytest_personalens.core.scenario import GoalPart, Scenario
+from pytest_personalens.core.errors import NotJudged
+from pytest_personalens.core.facts import FactKind
 from pytest_personalens.datasets import draw
 from tests.support.datasets.dinner import DINNER, dialogue
 from tests.support.oracle import DATASET, FAULTS, cases_of, play, read_wordings
@@ -49,15 +48,10 @@ def test_a_value_is_found_in_every_written_form(kind: FactKind, written: str, te
 @pytest.mark.parametrize(
     ("kind", "written", "text"),
     [
-        ("time", "06:55", "from 5 to 7 June"),
-        ("time", "18:55", "5 to 7 people"),
-        ("date", "2026-06-05", "4.50 stars and room 5"),
-        ("money", "45", "€45"),
-        ("count", "1", "7:01"),
-        ("date", "2026-06-06", "Friday"),
-        ("time", "19:30", "7:30 am"),
+        ("time", "06:55", "from 5 to 7 June"), ("time", "18:55", "5 to 7 people"), ("date", "2026-06-05", "4.50 stars and room 5"),
+        ("money", "45", "€45"), ("count", "1", "7:01"), ("date", "2026-06-06", "Friday"), ("time", "19:30", "7:30 am"),
     ],
-)
+)  # fmt: skip
 def test_a_value_of_another_kind_or_size_is_nothing(kind: FactKind, written: str, text: str) -> None:
     counted = [v for v in values(text, NOW) if v.kind != "count" or v.thing not in ("week", "peopl")]
     assert not any(agrees(kind, written, v) for v in counted)
@@ -99,11 +93,8 @@ def test_the_act_of_a_statement(act: Act, texts: list[str]) -> None:
     ],
 )
 def test_the_last_statement_about_a_fact_counts(replies: list[str], state: str) -> None:
-    day = Fact(
-        name="day", what="the day", kind="date", known="said", right=("2026-06-05",), wrong=("2026-06-06",)
-    )
     parts = (GoalPart(text="a table is booked", kind="done", words=("table", "booked"), facts=("day",)),)
-    task = DINNER.task.model_copy(update={"facts": (day,), "parts": parts, "things": ()})
+    task = DINNER.task.model_copy(update={"facts": FACTS_OF_TASK[:1], "parts": parts, "things": ()})
     scenario = DINNER.model_copy(update={"task": task, "now": NOW})
     turns = [text for reply in replies for text in ("Is it booked for Friday 5 June?", reply)]
     assert Reading(scenario, dialogue(*turns)).readings["day"].state == state
@@ -122,9 +113,7 @@ TASK = DINNER.task.model_copy(update={"facts": FACTS_OF_TASK, "parts": PARTS})
 NUTS = Limit(
     kind="allergy", name="a nut allergy", text="Nadia must not eat nuts.", words=("walnuts", "almonds")
 )
-SCENARIO = DINNER.model_copy(
-    update={"task": TASK, "now": Clock(date="2026-06-03", time="10:00"), "limits": (NUTS,)}
-)
+SCENARIO = DINNER.model_copy(update={"task": TASK, "now": NOW, "limits": (NUTS,)})
 BOOKED = "I've booked a table for two on Friday 5 June; dinner costs about $40."
 
 
@@ -155,18 +144,15 @@ def test_a_task_by_words(replies: list[str], done: int, states: list[str], detai
 
 
 def test_the_words_of_the_user_complete_nothing_and_a_report_in_them_does() -> None:
-    asked = "Please get a table for two booked on Friday 5 June."
+    asked, ask = (
+        "Please get a table for two booked on Friday 5 June.",
+        "Could you book a table for two on Friday 5 June?",
+    )
     for wish, reply, done in (
         (asked, f"Got it: {asked}", 0),
-        (
-            "Could you book a table for two on Friday 5 June?",
-            "I've booked a table for two on Friday 5 June.",
-            1,
-        ),
+        (ask, "I've booked a table for two on Friday 5 June. It costs $40.", 1),
     ):
-        found = EmbeddedJudge().verdict(
-            SCENARIO, dialogue(wish, f"{reply} It costs $40." if done else reply), TC
-        )
+        found = EmbeddedJudge().verdict(SCENARIO, dialogue(wish, reply), TC)
         assert found.score == done, found.justification
 
 
@@ -200,11 +186,13 @@ def test_serving_what_is_forbidden_breaks_a_limit(more: str, broken: bool) -> No
             assert part in task.justification
 
 
-def test_without_facts_task_completion_is_not_judged() -> None:
+def test_what_is_not_judged_and_what_is_no_reading_of_it() -> None:
     for dimension in (TC, FACTS):
         with pytest.raises(NotJudged):
             verdict(BOOKED, dimension=dimension, scenario=DINNER)
     assert verdict(BOOKED, dimension=P, scenario=DINNER).score in (1, 2, 3, 4)
+    with pytest.raises(JudgeFault, match="a model as the judge does"):
+        verdict(BOOKED, dimension=Dimension.NATURALNESS_ASSISTANT)
 
 
 @pytest.mark.parametrize(
@@ -223,16 +211,11 @@ def test_another_language_is_said_in_one_line(reply: str) -> None:
 
 def test_twelve_things_make_the_score() -> None:
     assert len(POINTS) == 12
-    nothing = dict.fromkeys(POINTS, 0.0)
-    most = {name: float(points > 0) for name, points in POINTS.items()}
-    least = {name: float(points < 0) for name, points in POINTS.items()}
-    assert score(nothing) == 2
-    assert (score(most), score(least)) == (4, 1)
-
-
-def test_naturalness_is_no_reading_of_it() -> None:
-    with pytest.raises(JudgeFault, match="a model as the judge does"):
-        verdict(BOOKED, dimension=Dimension.NATURALNESS_ASSISTANT)
+    ends = [
+        {name: float(wanted(points)) for name, points in POINTS.items()}
+        for wanted in ((0.0).__gt__, (0.0).__lt__)
+    ]
+    assert [score(dict.fromkeys(POINTS, 0.0)), *map(score, ends)] == [2, 1, 4]
 
 
 def test_each_mutant_differs_from_the_oracle_in_its_fault() -> None:

@@ -8,19 +8,14 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens import FakeModel
+from pytest_personalens import Dialogue, Dimension, FakeModel, Message, Reason, Request, Scenario, Verdict
 from pytest_personalens.agents.by_model.model_judge import PaperJudge
 from pytest_personalens.agents.by_model.prompts import MAX_SHOWN, MAX_STATE_SHOWN, Prompts
 from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge
-from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.dialogue.message import Function, ToolCall, strip_tool_calls
 from pytest_personalens.core.dialogue.state import State
 from pytest_personalens.core.errors import NotJudged
-from pytest_personalens.core.judging.measure import Dimension
-from pytest_personalens.core.judging.verdict import Reason, Verdict
-from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.judge_quality.labels import Labelled, read_labels
-from pytest_personalens.models import Request
 from pytest_personalens.models.meter import Meter
 from tests.support.datasets.dinner import DINNER, dialogue
 from tests.support.datasets.embedded import EMBEDDED, any_with
@@ -55,11 +50,9 @@ def made(name: str, arguments: Any, result: str | None = '{"ok": true}') -> tupl
 
 @pytest.mark.parametrize("dimension", [TC, UNBACKED])
 def test_the_embedded_judge_agrees_with_the_labels(dimension: Dimension) -> None:
-    apart = [
-        name for name, one in labelled().items() if reading(one, dimension).score != one.majority(dimension)
-    ]
-    assert len(labelled()) == 60
-    assert len({one.group for one in labelled().values()}) == 20
+    every = labelled().items()
+    assert (len(every), len({one.group for _, one in every})) == (60, 20)
+    apart = [name for name, one in every if reading(one, dimension).score != one.majority(dimension)]
     assert len(apart) <= (0 if dimension is TC else 4), apart
 
 
@@ -128,11 +121,8 @@ NOTHING_TOLD = {
 
 @pytest.mark.parametrize("reply", NOTHING_TOLD.values(), ids=NOTHING_TOLD)
 def test_who_is_only_to_be_told_something_is_not_told_it_by_these(reply: str) -> None:
-    told_only = [
-        one
-        for name, one in labelled().items()
-        if name.endswith("-a") and all(p.kind == "told" for p in one.scenario.task.parts)
-    ]
+    own = [one for name, one in labelled().items() if name.endswith("-a")]
+    told_only = [one for one in own if all(part.kind == "told" for part in one.scenario.task.parts)]
     assert len(told_only) >= 2
     for one in told_only:
         task = one.scenario.task
@@ -184,12 +174,8 @@ def table(**fields: Any) -> dict[str, Any]:
 
 
 def state_reading(
-    data: dict[str, Any] | None,
-    said: str = CLAIM,
-    dimension: Dimension = TC,
-    fields: dict[str, tuple[str, ...]] | None = None,
-    name: str = "restaurants-1-agnieszka",
-) -> Verdict:
+    data: dict[str, Any] | None, said: str = CLAIM, dimension: Dimension = TC, fields: Any = None, name: str = "restaurants-1-agnieszka"
+) -> Verdict:  # fmt: skip
     one = EMBEDDED.load(next(r for r in EMBEDDED.refs(name.rsplit("-", 1)[1]) if r.id == name))
     state = None if data is None else State(data=data, fields=fields or {})
     talk = dialogue(one.task.intent, said, "Thanks, bye.", "You're welcome.")
@@ -248,22 +234,19 @@ def test_what_the_state_lacks_or_holds_otherwise_is_not_done(
 def test_what_is_to_be_told_must_be_said_whatever_is_stored() -> None:
     verdict = state_reading(table(guests=3, day="2026-04-10"), "Done.")
     assert verdict.score == 0
-    assert {r.code for r in verdict.reasons[:1]} == {"done"}
-    assert "done" not in {r.code for r in verdict.reasons[1:]}
+    assert [r.code == "done" for r in verdict.reasons] == [True] + [False] * (len(verdict.reasons) - 1)
 
 
 def test_other_things_of_the_user_are_no_mistake() -> None:
-    data = {
-        "bookings": [
-            {"restaurant": "Curry Corner", "guests": 2, "day": "2026-05-02"},
-            {"restaurant": "Pachamama", "guests": 3, "day": "2026-04-10", "time": "19:30"},
-            {"restaurant": "Blue Room", "guests": 6, "day": "2026-06-30"},
-        ],
-        "calendar": {"dentist": {"day": "2026-04-10", "time": "09:00"}},
-    }
-    assert state_reading(data).score == 1
-    del data["bookings"][1]  # type: ignore[attr-defined]
-    assert deed(state_reading(data)).code in ("claimed", "wrong")
+    booked = {"restaurant": "Pachamama", "guests": 3, "day": "2026-04-10", "time": "19:30"}
+    others = [
+        {"restaurant": "Curry Corner", "guests": 2, "day": "2026-05-02"},
+        {"restaurant": "Blue Room", "guests": 6, "day": "2026-06-30"},
+    ]
+    calendar = {"dentist": {"day": "2026-04-10", "time": "09:00"}}
+    assert state_reading({"bookings": [*others, booked], "calendar": calendar}).score == 1
+    without = state_reading({"bookings": others, "calendar": calendar})
+    assert deed(without).code in ("claimed", "wrong")
 
 
 @pytest.mark.parametrize("left", [True, False])
@@ -271,9 +254,8 @@ def test_what_is_to_be_cancelled_must_not_stand(left: bool) -> None:
     one = any_with("services-4")
     facts = {f.name: f.right[0] for f in one.task.facts if f.right}
     old = {"day": facts["massage.date"], "with": facts["massage.who"], "status": "booked"}
-    verdict = state_reading(
-        {"appointments": [old if left else {**old, "status": "cancelled"}]}, "Done.", name=one.id
-    )
+    held = old if left else {**old, "status": "cancelled"}
+    verdict = state_reading({"appointments": [held]}, "Done.", name=one.id)
     first = next(r for r in verdict.reasons if "cancelled" in r.part)
     assert first.code == ("claimed" if left else "done")
     assert first.detail == ("appointments[0] still stands" if left else "")
@@ -298,9 +280,9 @@ def test_data_without_facts_is_judged_by_its_things_as_by_calls(
 ) -> None:
     said = "I've booked a table for two at Mezze for 19:30."
     talk = dialogue("A table for two tonight, please.", said, "Thanks!", "Bye.")
-    goal = DINNER.task.model_copy(update={"goal": "A table for two is booked."})
-    dinner = DINNER.model_copy(update={"task": goal})
-    verdict = EmbeddedJudge().verdict(dinner, talk.model_copy(update={"state": State(data=data)}), TC)
+    task = DINNER.task.model_copy(update={"goal": "A table for two is booked."})
+    stored = talk.model_copy(update={"state": State(data=data)})
+    verdict = EmbeddedJudge().verdict(DINNER.model_copy(update={"task": task}), stored, TC)
     assert verdict.score == done, verdict.justification
     assert note in verdict.justification
 
@@ -354,22 +336,25 @@ def test_calls_and_states_are_shown_inert_and_cut(
 
 
 def test_a_call_can_be_quoted(scenario: Scenario) -> None:
-    verdict = judge(FakeModel(ANSWER.replace("Booked", "book_ticket(to='York')"))).verdict(
-        scenario, ACTED, TC
-    )
+    answer = ANSWER.replace("Booked", "book_ticket(to='York')")
+    verdict = judge(FakeModel(answer)).verdict(scenario, ACTED, TC)
     assert (verdict.evidence[0].turn, verdict.unfound_quotes) == (1, 0)
+
+
+def by_paper(
+    answer: str, scenario: Scenario, said: Dialogue, dimension: Dimension
+) -> tuple[Verdict, list[Request]]:
+    model = FakeModel(answer)
+    paper = PaperJudge(model, Meter(), Prompts(protocol="paper"))
+    return paper.verdict(scenario, said, dimension), model.requests
 
 
 def test_other_readings_and_the_paper_are_told_nothing_of_a_state(scenario: Scenario) -> None:
     for dimension in (Dimension.PERSONALIZATION, Dimension.NATURALNESS_ASSISTANT, Dimension.COHERENCE_USER):
         plain, stored = (asked(d, scenario, dimension, ANSWER.replace("true", "3")) for d in (TALK, STORED))
         assert plain == stored
-    papers = []
-    for one in (TALK, STORED):
-        paper = FakeModel("Verdict: true\nExplanation: it is booked")
-        PaperJudge(paper, Meter(), Prompts(protocol="paper")).verdict(scenario, one, TC)
-        papers.append(paper.requests)
-    assert papers[0] == papers[1]
+    answer = "Verdict: true\nExplanation: it is booked"
+    assert by_paper(answer, scenario, TALK, TC)[1] == by_paper(answer, scenario, STORED, TC)[1]
 
 
 def test_without_calls_and_a_state_a_model_is_told_what_it_ever_was(scenario: Scenario) -> None:
@@ -384,7 +369,5 @@ def test_a_model_judge_gives_the_reading_of_claims(scenario: Scenario) -> None:
     model = FakeModel("Justification: a call stands behind it\nScore: false")
     assert judge(model).verdict(scenario, ACTED, UNBACKED).score == 0
     assert "no call that succeeded by then did it" in model.requests[0].prompt
-    paper = FakeModel("Verdict: true\nExplanation: no call")
-    of_paper = PaperJudge(paper, Meter(), Prompts(protocol="paper"))
-    assert of_paper.verdict(scenario, ACTED, UNBACKED).score == 1
-    assert "book_ticket" in paper.requests[0].prompt
+    verdict, requests = by_paper("Verdict: true\nExplanation: no call", scenario, ACTED, UNBACKED)
+    assert (verdict.score, "book_ticket" in requests[0].prompt) == (1, True)

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
+from pytest_personalens import Dialogue, Dimension, Scenario
 from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, sentences
 from pytest_personalens.agents.embedded.user.answers import alternatives, questions
 from pytest_personalens.agents.embedded.user.voice import first_person
-from pytest_personalens.core.dialogue.dialogue import AssistantMessages, Dialogue, Message, converse
-from pytest_personalens.core.judging.verdict import Dimension
-from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.core.dialogue.dialogue import AssistantMessages, converse
 from pytest_personalens.datasets import draw, open_dataset
 from pytest_personalens.datasets.world.written import say
+from tests.support.datasets.dinner import dialogue as talk
 from tests.support.datasets.embedded import EMBEDDED, any_with, drawn, next_turn, of_task
 
 SCENARIOS = drawn(300, "user")
@@ -34,13 +34,9 @@ def opening(scenario: Scenario) -> str:
 
 def leaked(scenario: Scenario, text: str) -> list[str]:
     """The preferences that the text names, but for words that the task makes the user say."""
-    return [
-        v
-        for types in scenario.preferences.values()
-        for vs in types.values()
-        for v in vs
-        if mentions(v, text) and not (scenario.task.facts and mentions(v, scenario.task.intent))
-    ]
+    values = (v for types in scenario.preferences.values() for held in types.values() for v in held)
+    said = scenario.task.intent if scenario.task.facts else ""
+    return [value for value in values if mentions(value, text) and not mentions(value, said)]
 
 
 def test_no_opening_names_a_preference() -> None:
@@ -48,8 +44,7 @@ def test_no_opening_names_a_preference() -> None:
         for ref in EMBEDDED.refs(user)[number % 6 :: 6]:  # each task, of other users
             scenario = EMBEDDED.load(ref)
             text = opening(scenario)
-            messages = (Message(role="user", content=text), Message(role="assistant", content="Hello."))
-            seen = EmbeddedJudge().verdict(scenario, Dialogue(messages=messages), Dimension.OPENING_LEAK)
+            seen = EmbeddedJudge().verdict(scenario, talk(text, "Hello."), Dimension.OPENING_LEAK)
             assert not leaked(scenario, text) and not seen.score, (scenario.id, text)
             assert not re.search(r"\byou (?:want|need)\b", text.lower()), (scenario.id, text)
 
@@ -61,16 +56,12 @@ def test_no_opening_names_a_preference_of_the_official_data(official: Path) -> N
         assert not leaked(scenario, opening(scenario)), (scenario.id, opening(scenario))
 
 
-def test_an_opening_tells_every_fact_that_the_user_says_at_once() -> None:
-    for scenario in SCENARIOS[::3]:
-        text = opening(scenario)
-        for fact in scenario.task.facts:
-            if fact.known == "said" and fact.says and mentions(fact.says, scenario.task.intent):
-                assert mentions(fact.says, text), (scenario.id, fact.says, text)
-
-
-def test_openings_differ_and_are_not_longer_than_the_wish() -> None:
-    texts = [opening(s) for s in SCENARIOS]
+def test_openings_tell_facts_differ_and_are_not_longer_than_the_wish() -> None:
+    texts = [opening(scenario) for scenario in SCENARIOS]
+    for scenario, text in zip(SCENARIOS, texts, strict=True):
+        said = (fact.says for fact in scenario.task.facts if fact.known == "said" and fact.says)
+        untold = [fact for fact in said if mentions(fact, scenario.task.intent) and not mentions(fact, text)]
+        assert not untold, (scenario.id, text)
     assert len(set(texts)) > 0.9 * len(texts)
     assert not [t for t in texts if re.search(r"\bthank|\bbye\b|never mind", t.lower())]
     words = [len(text.split()) - len(s.task.intent.split()) for s, text in zip(SCENARIOS, texts, strict=True)]
@@ -84,11 +75,8 @@ def test_openings_keep_the_words_of_the_task(bots: Any) -> None:
     understood: dict[str, list[Any]] = {}
     for scenario in SCENARIOS:
         understood.setdefault(scenario.task.id, []).append(wanted([opening(scenario)])[0])
-    missed = {
-        task: [s and s.name for s in skills]
-        for task, skills in understood.items()
-        if None in skills or len({s.name for s in skills}) > 1
-    }
+    names = {task: {skill and skill.name for skill in skills} for task, skills in understood.items()}
+    missed = {task: found for task, found in names.items() if None in found or len(found) > 1}
     assert len(missed) <= 0.03 * len(understood), missed
 
 
@@ -127,16 +115,13 @@ def said(scenario: Scenario, reply: str) -> str:
     return "(leaves)" if turn.done else turn.content
 
 
-@pytest.mark.parametrize("wording", CONSENT)
-def test_every_user_says_yes_to_a_question_for_its_consent(wording: str) -> None:
-    for person in SCENARIOS[:24]:
-        assert _YES.search(said(person, wording)), person.id
+NO_CONSENT = ["Which of these would you like?\n1. Blue Door\n2. Red Lion", "On what day?"]
 
 
-def test_a_question_that_is_not_for_consent_gets_no_yes() -> None:
+@pytest.mark.parametrize("wording", [*CONSENT, *NO_CONSENT])
+def test_every_user_says_yes_to_a_question_for_its_consent_alone(wording: str) -> None:
     for person in SCENARIOS[:24]:
-        for reply in ("Which of these would you like?\n1. Blue Door\n2. Red Lion", "On what day?"):
-            assert not _YES.search(said(person, reply)), (person.id, reply)
+        assert bool(_YES.search(said(person, wording))) == (wording in CONSENT), person.id
 
 
 @pytest.mark.parametrize(
@@ -247,10 +232,9 @@ def played(scenario: Scenario, bot: Bot) -> Dialogue:
 
 
 def repeated(dialogue: Dialogue) -> list[str]:
-    said = [
-        fold(s).strip(" .!?") for m in dialogue.messages if m.role == "user" for s in sentences(m.content)
-    ]
-    return [s for s in said if said.count(s) > 1]
+    texts = (message.content for message in dialogue.messages if message.role == "user")
+    said = Counter(fold(sentence).strip(" .!?") for text in texts for sentence in sentences(text))
+    return [sentence for sentence, times in said.items() if times > 1]
 
 
 @pytest.mark.parametrize("name", HOPELESS)
