@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import ScenarioRef as ScenarioRef
     from pytest_personalens.core.scenario import Situation as Situation
     from pytest_personalens.core.scenario import Task as Task
-    from pytest_personalens.datasets.base import Dataset as Dataset
+    from pytest_personalens.datasets.dataset import Dataset as Dataset
     from pytest_personalens.engine import adapters as adapters
-    from pytest_personalens.models.base import Answer as Answer
-    from pytest_personalens.models.base import Model as Model
-    from pytest_personalens.models.base import Request as Request
-    from pytest_personalens.models.fake import FakeModel as FakeModel
+    from pytest_personalens.models.model import Answer as Answer
+    from pytest_personalens.models.model import FakeModel as FakeModel
+    from pytest_personalens.models.model import Model as Model
+    from pytest_personalens.models.model import Request as Request
     from pytest_personalens.plugin.fixtures.personalens_object import Personalens as Personalens
     from pytest_personalens.plugin.stored.record_snapshots import RecordExtension as RecordExtension
     from pytest_personalens.reports.html.page import write_html as write_html
@@ -70,9 +70,8 @@ _PUBLIC: Final = {
     "core.dialogue.state": ("MemoryStore",),
     "core.dialogue.message": ("Call", "called"),
     "core.judging.verdict": ("Dimension", "Evidence", "Judge", "Reason", "Verdict"),
-    "datasets.base": ("Dataset",),
-    "models.base": ("Answer", "Model", "Request"),
-    "models.fake": ("FakeModel",),
+    "datasets.dataset": ("Dataset",),
+    "models.model": ("Answer", "FakeModel", "Model", "Request"),
     "plugin.fixtures.personalens_object": ("Personalens",),
     "plugin.stored.record_snapshots": ("RecordExtension",),
     "reports.html.page": ("write_html",),

@@ -25,9 +25,8 @@ from pytest_personalens.core.judging.usage import (
 )
 from pytest_personalens.core.safe_text import harmless, one_line
 from pytest_personalens.datasets import open_dataset
-from pytest_personalens.models.base import Request
-from pytest_personalens.models.fake import FakeModel
 from pytest_personalens.models.meter import Meter
+from pytest_personalens.models.model import FakeModel, Request
 from pytest_personalens.results.stats.paired import smallest_drop
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.judging.usage import Price
     from pytest_personalens.core.scenario import Scenario
-    from pytest_personalens.datasets.base import Dataset
+    from pytest_personalens.datasets.dataset import Dataset
     from pytest_personalens.models import Answer
     from pytest_personalens.models.retry import Reliable
 

@@ -24,10 +24,23 @@ from pytest_personalens.datasets.embedded.building.build_plan import (
     draw_interests,
     read_plan,
 )
-from pytest_personalens.datasets.embedded.building.builder import Builder, File, Person
-from pytest_personalens.datasets.embedded.building.by_hand import lay_out_by_hand, toml_text, unfinished
-from pytest_personalens.datasets.embedded.building.chats import draft_by_model, masker, read_chats, skeleton
-from pytest_personalens.datasets.embedded.building.model_pieces import Pieces, make_folder, prompt_digest
+from pytest_personalens.datasets.embedded.building.builder import (
+    Builder,
+    File,
+    Person,
+    Pieces,
+    make_folder,
+    prompt_digest,
+)
+from pytest_personalens.datasets.embedded.building.drafts import (
+    draft_by_model,
+    lay_out_by_hand,
+    masker,
+    read_chats,
+    skeleton,
+    toml_text,
+    unfinished,
+)
 from pytest_personalens.datasets.quality import Quality, assess, read_corpus
 from pytest_personalens.datasets.quality.measures import MARGINALS, data_check, finding_lines, overview
 from pytest_personalens.reports.paper_tables import data_table
@@ -39,7 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from pytest_personalens.core.suite import DataCheck
-    from pytest_personalens.datasets.embedded.building.chats import Chat
+    from pytest_personalens.datasets.embedded.building.drafts import Chat
 
 _STDOUT: Final = "-"
 #: The first words of a file that `build` wrote, before the digest of the rest of the file.

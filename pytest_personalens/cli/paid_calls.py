@@ -13,16 +13,16 @@ from pytest_personalens.core.errors import BudgetSpent, DataError, PersonalensEr
 from pytest_personalens.core.judging.usage import Usage, price_of, read_prices, tokens_in
 from pytest_personalens.core.runtime import Threads
 from pytest_personalens.core.safe_text import one_line
-from pytest_personalens.datasets.embedded.building.model_pieces import (
+from pytest_personalens.datasets.embedded.building.builder import (
     SYSTEM,
     Pieces,
     make_folder,
     prompt_text,
 )
 from pytest_personalens.models import open_model
-from pytest_personalens.models.base import Request
 from pytest_personalens.models.call_log import CallLog
 from pytest_personalens.models.meter import Budget, Meter
+from pytest_personalens.models.model import Request
 from pytest_personalens.models.retry import Limiter, Reliable
 from pytest_personalens.models.tape import Tape
 from pytest_personalens.reports.terminal.summary_lines import usage_table
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_personalens.core.judging.usage import Price
-    from pytest_personalens.datasets.embedded.building.chats import Chat
-    from pytest_personalens.datasets.embedded.building.model_pieces import Answer
+    from pytest_personalens.datasets.embedded.building.builder import Answer
+    from pytest_personalens.datasets.embedded.building.drafts import Chat
 
 #: The exit status after Ctrl-C, the same as in shells.
 _INTERRUPTED: Final = 130

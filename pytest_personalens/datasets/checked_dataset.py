@@ -13,14 +13,14 @@ from pytest_personalens.core.errors import DataError, PersonalensError, error_te
 from pytest_personalens.core.files.jsonfile import first_problem
 from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import BaseScenario, Scenario, ScenarioRef
-from pytest_personalens.datasets.base import value_or_raise
-from pytest_personalens.datasets.embedded.layout import TASK_KINDS, name_problems
+from pytest_personalens.datasets.dataset import value_or_raise
+from pytest_personalens.datasets.embedded.dataset_files import TASK_KINDS, name_problems
 from pytest_personalens.datasets.world.resolve import contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pytest_personalens.datasets.base import Dataset
+    from pytest_personalens.datasets.dataset import Dataset
 
 
 class CheckedDataset:
@@ -195,7 +195,7 @@ def open_dataset(
     directory). Raise `DataError` if `spec` names no dataset.
     """
     from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
-    from pytest_personalens.datasets.official.official import OfficialDataset
+    from pytest_personalens.datasets.official import OfficialDataset
 
     if spec == "embedded":
         return EmbeddedDataset(whole=whole)

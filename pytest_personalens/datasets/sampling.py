@@ -7,13 +7,13 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.datasets.base import digest
+from pytest_personalens.datasets.dataset import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from pytest_personalens.core.scenario import ScenarioRef
-    from pytest_personalens.datasets.base import Dataset
+    from pytest_personalens.datasets.dataset import Dataset
 
 #: Every fifth scenario is a multi-domain one: the benchmark has 24,018 of them among 122,133 (19.7 %).
 MULTI_EVERY: Final = 5

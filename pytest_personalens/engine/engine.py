@@ -17,8 +17,8 @@ from pytest_personalens.engine.agents_on_tape import RecordedJudge, ResumedAssis
 from pytest_personalens.engine.assistant.assistant import Stopwatch, guarded
 from pytest_personalens.engine.assistant.team_fixtures import StoreVisit
 from pytest_personalens.engine.job import JobResult
+from pytest_personalens.engine.record import why_stale
 from pytest_personalens.engine.telemetry import SDK, dialogue_span
-from pytest_personalens.engine.why_stale import why_stale
 from pytest_personalens.models.tape import Tape
 
 if TYPE_CHECKING:

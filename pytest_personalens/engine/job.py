@@ -10,7 +10,7 @@ from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.evaluation import Cause, Evaluation, empty_evaluation
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.engine.record import OtherRecords, Record
-from pytest_personalens.models.services import ServiceSettings
+from pytest_personalens.models.specs import ServiceSettings
 from pytest_personalens.models.tape import Row, TapeRules
 
 if TYPE_CHECKING:

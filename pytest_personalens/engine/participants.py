@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.models.meter import Budget
     from pytest_personalens.models.retry import Limiter, Reliable
-    from pytest_personalens.models.services.service_assistant import ServiceAssistant
+    from pytest_personalens.models.service_assistant import ServiceAssistant
     from pytest_personalens.models.tape import Tape
 
 #: Temperature of the further votes. At the judge's own temperature of 0, they would hardly differ.
@@ -111,7 +111,7 @@ class CalledModels:
 
     def open_service(self, spec: str) -> bool:
         """Open the service of a spec, or raise `SpecError`; return False if the spec names no service."""
-        from pytest_personalens.models.services.service_assistant import open_service
+        from pytest_personalens.models.service_assistant import open_service
 
         service = open_service(
             spec, self._recipe.service, dict(self._recipe.parameters), connections=self._most_calls
@@ -255,7 +255,7 @@ class Participants:
         if "assistant" in models:
             assistant, played = None, self.played(models["assistant"], meter, context, kind)
         elif self.called.service is not None:
-            from pytest_personalens.models.services.service_assistant import ServiceAssistant
+            from pytest_personalens.models.service_assistant import ServiceAssistant
 
             service = ServiceAssistant(self.called.service, meter, context)
         return Agents(user_agent, judge, assistant, played, meter, service)
@@ -435,7 +435,7 @@ class Participants:
     def _open_assistant(self) -> Any:
         spec, request = self._settings.assistant, self.recipe.service.request
         if request is not None:
-            from pytest_personalens.models.services.replies import Template
+            from pytest_personalens.models.http_service import Template
 
             Template(request)  # a bad one is told whoever the assistant is
         if not spec:

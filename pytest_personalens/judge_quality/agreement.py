@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from pytest_personalens.core.errors import JudgeFault, NotJudged
 from pytest_personalens.core.judging.verdict import READINGS, Dimension, Verdict
 from pytest_personalens.core.runtime import Threads
-from pytest_personalens.datasets.base import pick
+from pytest_personalens.datasets.dataset import pick
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence

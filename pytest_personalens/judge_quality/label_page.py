@@ -18,7 +18,7 @@ from pytest_personalens.core.dialogue.message import Message, call_texts
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.judging.measure import Dimension
 from pytest_personalens.core.names import FIRST_SUITE
-from pytest_personalens.datasets.base import digest
+from pytest_personalens.datasets.dataset import digest
 from pytest_personalens.judge_quality.labels import read_unlabelled
 from pytest_personalens.reports.html.page import LEGENDS, environment, policy, read_template
 from pytest_personalens.reports.html.payload import script_json

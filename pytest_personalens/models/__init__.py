@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from pytest_personalens.models.base import Answer, Model, Request
+from pytest_personalens.models.model import Answer, Model, Request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.core.safe_text import add_secret
-from pytest_personalens.models.base import late_error, retry_after
+from pytest_personalens.models.model import late_error, retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

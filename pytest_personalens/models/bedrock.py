@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.models.aws_client import AwsClient
-from pytest_personalens.models.base import Request, with_system_in_first_message
+from pytest_personalens.models.model import Request, with_system_in_first_message
 from pytest_personalens.models.openai import Learnt, limited
 from pytest_personalens.models.read_answer import read_answer
 
 if TYPE_CHECKING:
-    from pytest_personalens.models.base import Answer
+    from pytest_personalens.models.model import Answer
     from pytest_personalens.models.specs import Spec
 
 

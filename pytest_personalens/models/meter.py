@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_personalens.core.errors import BudgetSpent, PersonalensError
 from pytest_personalens.core.files.links import append_line
 from pytest_personalens.core.judging.usage import Price, Usage, price_of
-from pytest_personalens.models.base import Answer
+from pytest_personalens.models.model import Answer
 from pytest_personalens.models.read_answer import finished
 from pytest_personalens.models.retry import Reliable
 from pytest_personalens.models.tape import TOKENS, part_digest
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from pytest_personalens.models.base import Model, Request
+    from pytest_personalens.models.model import Model, Request
     from pytest_personalens.models.tape import Tape
 
 

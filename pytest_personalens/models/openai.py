@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.core.files.links import append_line
 from pytest_personalens.core.safe_text import SHORTEST
-from pytest_personalens.models.base import (
+from pytest_personalens.models.model import (
     HttpClient,
     Request,
     from_environment,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
 
-    from pytest_personalens.models.base import Answer
+    from pytest_personalens.models.model import Answer
     from pytest_personalens.models.specs import Spec
 
 

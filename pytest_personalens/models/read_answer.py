@@ -13,7 +13,7 @@ from pytest_personalens.core.dialogue.events import error_in as stream_error
 from pytest_personalens.core.dialogue.message import Function, ToolCall, has_thoughts, text_of
 from pytest_personalens.core.dialogue.reply import Stream
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.models.base import Answer, problem_in, read_events, short
+from pytest_personalens.models.model import Answer, problem_in, read_events, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.core.runtime import SPARE
-from pytest_personalens.models.base import late_error, timeout_error
+from pytest_personalens.models.model import late_error, timeout_error
 from pytest_personalens.models.read_answer import finished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pytest_personalens.models.base import Answer, Model, Request
+    from pytest_personalens.models.model import Answer, Model, Request
 
 
 #: Seconds after a cut in which further throttling has the same cause. It does not cut the limit again.

@@ -11,6 +11,17 @@ from pytest_personalens.core.options.option_table import number, some
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+#: What names the assistant.
+FLAG: Final = "--personalens-assistant"
+
+
+class ServiceSettings(NamedTuple):
+    """What the configuration says of the service: the request's template, the reply's path, headers."""
+
+    request: str | None = None
+    reply: str = ""
+    headers: tuple[str, ...] = ()
+
 
 class Parameter(NamedTuple):
     """One parameter of a spec: a function that reads its text, and its allowed values."""

@@ -97,7 +97,7 @@ class PersonaLens(Suite):
         return every_fifth_multi(drawn)
 
     def other_user(self, dataset: Any, seed: str, ref: Any) -> Any:
-        from pytest_personalens.datasets.base import other_user_of
+        from pytest_personalens.datasets.dataset import other_user_of
 
         return other_user_of(dataset, seed, ref)
 

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import open_dataset
-from pytest_personalens.datasets.base import read_toml
+from pytest_personalens.datasets.dataset import read_toml
 from pytest_personalens.datasets.embedded.dataset_files import EmbeddedFiles
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.world.resolve import contradictions

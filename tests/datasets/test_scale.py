@@ -14,9 +14,8 @@ from benchmarks.synthetic_data.official import write_data
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.destinations import cached_file
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.datasets import OfficialDataset, draw
-from pytest_personalens.datasets.official import official
-from pytest_personalens.datasets.official.official import FORMAT, open_index
+from pytest_personalens.datasets import OfficialDataset, draw, official
+from pytest_personalens.datasets.official import FORMAT, open_index
 from tests.support.repository import Repository, run_at_once
 
 USERS, SCENARIOS = 20, 160
@@ -188,7 +187,7 @@ def test_a_scenario_that_is_gone_is_told_in_one_line(data: Path) -> None:
 def test_progress_is_shown_on_a_terminal_only(
     data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pytest_personalens.datasets.official.official.SHOWN_FROM", 10)
+    monkeypatch.setattr("pytest_personalens.datasets.official.SHOWN_FROM", 10)
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     Reader(data)
     assert capsys.readouterr().err == ""

@@ -21,7 +21,7 @@ from pytest_personalens.core.facts import Fact
 from pytest_personalens.core.judging.evaluation import evaluate
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import EmbeddedDataset, draw
-from pytest_personalens.datasets.base import number, pick
+from pytest_personalens.datasets.dataset import number, pick
 from pytest_personalens.datasets.world import written
 from pytest_personalens.datasets.world.resolve import named_type
 from tests.support.repository import ROOT

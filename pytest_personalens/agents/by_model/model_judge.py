@@ -26,8 +26,8 @@ from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.measure import ANSWERS, CRITERION, text_of
 from pytest_personalens.core.judging.verdict import Dimension, Verdict, Vote
 from pytest_personalens.models import Answer, Model, Request
-from pytest_personalens.models.base import short
 from pytest_personalens.models.meter import Meter
+from pytest_personalens.models.model import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -15,7 +15,7 @@ from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.dialogue.message import call_lines
 from pytest_personalens.core.errors import DataError, JudgeFault, SpecError, UserAgentFault
 from pytest_personalens.core.judging.verdict import Dimension, Verdict
-from pytest_personalens.datasets.official.official import SITUATION
+from pytest_personalens.datasets.official import SITUATION
 from pytest_personalens.models import Model, Request
 from pytest_personalens.models.meter import Meter
 

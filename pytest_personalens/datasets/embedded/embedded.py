@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final, get_args
 from pytest_personalens.core.facts import Limit
 from pytest_personalens.core.frozen import unchecked
 from pytest_personalens.core.scenario import Kind, Scenario, ScenarioRef, Situation, Task
-from pytest_personalens.datasets.base import pick
+from pytest_personalens.datasets.dataset import pick
 from pytest_personalens.datasets.embedded.dataset_entries import Day, MultiTaskEntry
 from pytest_personalens.datasets.embedded.dataset_files import EmbeddedFiles
 from pytest_personalens.datasets.embedded.packaged import PackagedFiles
 from pytest_personalens.datasets.world.dates import clock
-from pytest_personalens.datasets.world.histories import arrangement_sessions, records_sentence
+from pytest_personalens.datasets.world.fact_entries import arrangement_sessions, records_sentence
 from pytest_personalens.datasets.world.resolve import fill_placeholders, placeholder_values
 
 if TYPE_CHECKING:

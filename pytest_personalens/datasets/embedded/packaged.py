@@ -22,9 +22,8 @@ from pytest_personalens.datasets.embedded.dataset_entries import (
     Routine,
     TaskEntry,
 )
-from pytest_personalens.datasets.embedded.layout import unknown
-from pytest_personalens.datasets.world.fact_entries import LimitEntry
-from pytest_personalens.datasets.world.histories import past_session
+from pytest_personalens.datasets.embedded.dataset_files import unknown
+from pytest_personalens.datasets.world.fact_entries import LimitEntry, past_session
 from pytest_personalens.datasets.world.resolve import says
 from pytest_personalens.datasets.world.written import values_beside
 

@@ -12,14 +12,14 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.suite import Finding
 from pytest_personalens.datasets.checked_dataset import CheckedDataset, open_dataset
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
-from pytest_personalens.datasets.official.official import OfficialDataset
+from pytest_personalens.datasets.official import OfficialDataset
 from pytest_personalens.datasets.world.resolve import contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from pytest_personalens.core.scenario import Scenario, ScenarioRef
-    from pytest_personalens.datasets.base import Dataset
+    from pytest_personalens.datasets.dataset import Dataset
 
 #: A preference type: its domain and its name. The same name may occur in several domains.
 TypeName = tuple[str, str]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.facts import Clock
 from pytest_personalens.core.frozen import unchecked
-from pytest_personalens.datasets.base import number
+from pytest_personalens.datasets.dataset import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.facts import RANGE, Fact, Thing
 from pytest_personalens.core.frozen import unchecked
-from pytest_personalens.datasets.base import pick, reference
+from pytest_personalens.datasets.dataset import pick, reference
 from pytest_personalens.datasets.world import written
 from pytest_personalens.datasets.world.dates import HOURS, WEEKDAYS, days_of
 from pytest_personalens.datasets.world.fact_entries import FactEntry, ThingEntry

@@ -16,7 +16,7 @@ from pytest_personalens.core.dialogue.reply import read_reply
 from pytest_personalens.core.errors import AssistantFault, PersonalensError
 from pytest_personalens.core.safe_text import one_line
 from pytest_personalens.models.aws_client import THROTTLED
-from pytest_personalens.models.base import retry_after
+from pytest_personalens.models.model import retry_after
 from pytest_personalens.models.retry import ATTEMPTS, Limiter, wait_after
 
 if TYPE_CHECKING:

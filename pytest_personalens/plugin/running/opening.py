@@ -19,8 +19,7 @@ from pytest_personalens.core.options.option_table import judge_specs
 from pytest_personalens.datasets.checked_dataset import CheckedDataset
 from pytest_personalens.engine.job import ParticipantSpecs
 from pytest_personalens.models.meter import Budget
-from pytest_personalens.models.services import ServiceSettings
-from pytest_personalens.models.specs import read_parameters, read_spec
+from pytest_personalens.models.specs import ServiceSettings, read_parameters, read_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -20,8 +20,8 @@ from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.core.names import FIRST_SUITE, CaseId, parse_case
 from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import Scenario, ScenarioRef
-from pytest_personalens.datasets.base import parse_file
-from pytest_personalens.datasets.official.official import TASK_ID, task_name
+from pytest_personalens.datasets.dataset import parse_file
+from pytest_personalens.datasets.official import TASK_ID, task_name
 from pytest_personalens.engine.job import PERSON, StoredDialogue
 from pytest_personalens.engine.record import STORED, read_record
 from pytest_personalens.results.values.results import RESULTS_SCHEMA, read_results

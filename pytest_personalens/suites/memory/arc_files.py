@@ -16,9 +16,8 @@ from pytest_personalens.core.frozen import Frozen
 from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
 from pytest_personalens.core.suite import DataCheck, Finding
-from pytest_personalens.datasets.base import digest, value_or_raise
-from pytest_personalens.datasets.embedded.building.by_hand import TODO
-from pytest_personalens.datasets.embedded.dataset_files import examine_file
+from pytest_personalens.datasets.dataset import digest, value_or_raise
+from pytest_personalens.datasets.embedded.dataset_files import TODO, examine_file
 from pytest_personalens.datasets.embedded.packaged import packaged_file
 from pytest_personalens.suites.memory.arcs import KINDS, WITH_TASK, Arc, ArcSession, ArcTask, Kind
 from pytest_personalens.suites.memory.words import Value, first_way

@@ -14,16 +14,16 @@ from pytest_personalens.agents.embedded.reader.typed_values import Time, Value, 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import DOMAINS
-from pytest_personalens.datasets.embedded.building.by_hand import TODO
-from pytest_personalens.datasets.embedded.building.model_pieces import prompt_text
+from pytest_personalens.datasets.embedded.building.builder import prompt_text
+from pytest_personalens.datasets.embedded.dataset_files import TODO
 from pytest_personalens.suites.memory.arc_files import problems_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from pytest_personalens.datasets.embedded.building.chats import Chat
-    from pytest_personalens.datasets.embedded.building.model_pieces import Answer, Pieces
+    from pytest_personalens.datasets.embedded.building.builder import Answer, Pieces
+    from pytest_personalens.datasets.embedded.building.drafts import Chat
     from pytest_personalens.suites.memory.arcs import Kind
 
     Turn = tuple[str, str]

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.datasets.base import number
+from pytest_personalens.datasets.dataset import number
 from pytest_personalens.suites.personaconv.posts import NOBODY, finite, label_of, visible_text
 from pytest_personalens.suites.personaconv.predictions import KINDS, Protocol, Request, lines, template_of
 

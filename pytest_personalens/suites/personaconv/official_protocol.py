@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.datasets.base import digest
+from pytest_personalens.datasets.dataset import digest
 from pytest_personalens.suites.personaconv.posts import MARKERS, label_of, visible_text
 from pytest_personalens.suites.personaconv.predictions import Protocol, Request, template_of
 

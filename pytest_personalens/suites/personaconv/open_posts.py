@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.suite import DataCheck, Finding
-from pytest_personalens.datasets.base import read_head
+from pytest_personalens.datasets.dataset import read_head
 from pytest_personalens.datasets.embedded.packaged import packaged_file
 from pytest_personalens.suites.personaconv.fixed_protocol import FixedProtocol
 from pytest_personalens.suites.personaconv.index import NO_POST, open_index

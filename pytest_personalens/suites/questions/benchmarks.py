@@ -21,7 +21,7 @@ from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.facts import Clock, Session
 from pytest_personalens.core.files.destinations import read_cached, store_cached
 from pytest_personalens.core.files.jsonfile import Fields, JsonWindow, read_at
-from pytest_personalens.datasets.base import parse_file
+from pytest_personalens.datasets.dataset import parse_file
 from pytest_personalens.suites.questions.embedded_judge import is_short
 from pytest_personalens.suites.questions.questions import ABSTAIN, Expected, Row, offer
 

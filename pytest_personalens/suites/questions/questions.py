@@ -13,7 +13,7 @@ from pytest_personalens.core.frozen import Frozen, Text
 from pytest_personalens.core.judging.measure import Measure, MeasureNames
 from pytest_personalens.core.safe_text import slug
 from pytest_personalens.core.scenario import BaseScenario, Context
-from pytest_personalens.datasets.base import digest
+from pytest_personalens.datasets.dataset import digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

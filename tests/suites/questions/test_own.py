@@ -10,7 +10,7 @@ import pytest
 
 from pytest_personalens.agents.embedded.reader.text import mentions
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.datasets.base import read_toml
+from pytest_personalens.datasets.dataset import read_toml
 from pytest_personalens.datasets.embedded.dataset_files import EmbeddedFiles
 from pytest_personalens.suites.questions.data import OWN_DOMAINS, open_questions
 from pytest_personalens.suites.questions.embedded_judge import EmbeddedJudge, _in_digits

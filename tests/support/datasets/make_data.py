@@ -17,7 +17,7 @@ from typing import Any
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.jsonfile import Fields
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.datasets.base import read_toml
+from pytest_personalens.datasets.dataset import read_toml
 from pytest_personalens.datasets.embedded.dataset_files import EmbeddedFiles
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.world.written import values_beside

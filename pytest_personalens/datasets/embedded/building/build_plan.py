@@ -11,17 +11,21 @@ from pydantic import Field
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.safe_text import slug
-from pytest_personalens.datasets.base import digest
+from pytest_personalens.datasets.dataset import digest
 from pytest_personalens.datasets.embedded.dataset_entries import Demographics, Domain, PreferenceType
-from pytest_personalens.datasets.embedded.dataset_files import examine_file
-from pytest_personalens.datasets.embedded.layout import domain_problems, name_problems, unknown
+from pytest_personalens.datasets.embedded.dataset_files import (
+    domain_problems,
+    examine_file,
+    name_problems,
+    unknown,
+)
 from pytest_personalens.datasets.world.fact_entries import Entry, FilledText
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_personalens.datasets.embedded.layout import Problem
+    from pytest_personalens.datasets.embedded.dataset_files import Problem
 
 
 #: How far the shares of one attribute may be from 1 in sum, because they are rounded.

@@ -18,7 +18,7 @@ from pydantic import BaseModel, NonNegativeInt, model_validator
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.files.destinations import read_cached, store_cached
 from pytest_personalens.core.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
-from pytest_personalens.datasets.base import check_user_name, parse_file
+from pytest_personalens.datasets.dataset import check_user_name, parse_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

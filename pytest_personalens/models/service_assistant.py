@@ -1,21 +1,38 @@
-"""Agents of AWS as the assistant: of Amazon Bedrock, with their trace, and on Amazon Bedrock AgentCore."""
+"""The assistant that is a service: an agent of Bedrock, a runtime of AgentCore, or one behind HTTP."""
 
 from __future__ import annotations
 
 import json
 import re
+import uuid
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.errors import ModelError
+from pytest_personalens.core.dialogue.message import Cut
+from pytest_personalens.core.errors import AssistantFault, ModelError, SpecError
 from pytest_personalens.models.aws_client import PATIENCE, AwsClient
-from pytest_personalens.models.base import Answer, Request
-from pytest_personalens.models.services.replies import MOST_BYTES, ReplyReader
+from pytest_personalens.models.http_service import (
+    HEADERS,
+    MOST_BYTES,
+    REPLY,
+    TEMPLATE,
+    TO_HTTP,
+    HttpService,
+    ReplyReader,
+    Template,
+    read_headers,
+    read_url,
+)
+from pytest_personalens.models.model import Answer, Conversation, Request
+from pytest_personalens.models.specs import FLAG, SERVICES, ServiceSettings, read_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pytest_personalens.models.services.replies import Template
+    from pytest_personalens.core.dialogue.message import AssistantMessages
+    from pytest_personalens.core.scenario import Context
+    from pytest_personalens.models.meter import Meter
+    from pytest_personalens.models.retry import Reliable
 
 
 class Trace:
@@ -116,7 +133,7 @@ _RESULTS: Final[Mapping[str, Callable[[Any], str]]] = {
 
 
 #: What is sent where no template says it: what the runtime's own examples read, and beside it who speaks.
-REQUEST: Final = '{"prompt": "{message}", "user": "{user}", "context": "{context}"}'
+TO_AGENTCORE: Final = '{"prompt": "{message}", "user": "{user}", "context": "{context}"}'
 ARN: Final = re.compile(r"arn:aws[\w-]*:bedrock-agentcore:(?P<region>[a-z0-9-]+):\d{12}:runtime/[\w/:.-]+")
 
 
@@ -227,3 +244,77 @@ class AgentCore(AwsClient):
         if code == "ResourceNotFoundException":
             return ModelError(f"no {self.name}: {message}; check the ARN and ?qualifier=")
         return super().refusal(code, message)
+
+
+#: Bedrock's agents take 100 characters.
+_LONGEST_ID: Final = 60
+
+
+class ServiceAssistant:
+    """Answers a conversation by one call of a service, which is tried again as a model's is.
+
+    The session is another one in each run: a service may keep it longer than a run takes.
+    """
+
+    def __init__(self, service: Reliable, meter: Meter, context: Context) -> None:
+        self._service, self._meter, self._context = service, meter, context
+        self._session = f"{context.dialogue[:_LONGEST_ID] or 'dialogue'}-{uuid.uuid4().hex}"
+
+    @property
+    def tells_context(self) -> bool:
+        """True if the service is told what the assistant may know."""
+        return bool(getattr(self._service.model, "tells_context", False))
+
+    def told(self, context: Context) -> ServiceAssistant:
+        """Return the assistant of another context, such as that of another session."""
+        return ServiceAssistant(self._service, self._meter, context)
+
+    def reply(self, messages: AssistantMessages, timeout: float) -> object:
+        """Return the reply. Raise `AssistantFault` if there is none within `timeout` seconds."""
+        talk = Conversation(messages, self._context.user, self._session, self._context.text(), timeout)
+        request = Request("", messages[-1]["content"], conversation=talk)
+        answer = self._meter.complete(self._service, request, "assistant", fault=AssistantFault, partial=True)
+        return Cut(answer.reply, answer.cut) if answer.cut else answer.reply
+
+
+#: An agent and its alias, by their ids.
+_AGENT: Final = re.compile(r"([0-9a-zA-Z]{1,10})/([0-9a-zA-Z]{1,10})")
+
+
+Service = HttpService | BedrockAgent | AgentCore
+
+
+def open_service(
+    text: str, settings: ServiceSettings, defaults: Mapping[str, str], *, connections: int
+) -> Service | None:
+    """Return the service of a spec, or None for a spec of something else. Raise `SpecError` for a bad one.
+
+    Nothing is connected before its first call. `defaults` are parameters for specs that do not name them.
+    """
+    url = read_url(text)
+    if url is not None:
+        template = Template(settings.request or TO_HTTP)
+        headers = read_headers(settings.headers)
+        return HttpService(url, template, ReplyReader(settings.reply), headers, connections=connections)
+    spec = read_spec(text, SERVICES)
+    if spec is None:
+        return None
+    parameters = spec.with_defaults(defaults, SERVICES).parameters
+    unused: dict[str, object] = {HEADERS: settings.headers}
+    if spec.provider == "bedrock-agent":
+        unused |= {TEMPLATE: settings.request, REPLY: settings.reply}
+    for key in (key for key, value in unused.items() if value):
+        raise SpecError(f"{key}: it is not used for {spec.provider}; leave it out", code="PL108")
+    if spec.provider == "bedrock-agent":
+        match = _AGENT.fullmatch(spec.model)
+        if match is None:
+            raise SpecError(
+                f"{FLAG}: expected bedrock-agent:AGENT/ALIAS, two ids of up to 10 letters, not {text!r}",
+            )
+        return BedrockAgent(match[1], match[2], parameters, connections=connections)
+    if ARN.fullmatch(spec.model) is None:
+        raise SpecError(
+            f"{FLAG}: expected agentcore:ARN, an arn:aws:bedrock-agentcore:...:runtime/..., not {text!r}"
+        )
+    template, answer = Template(settings.request or TO_AGENTCORE), ReplyReader(settings.reply)
+    return AgentCore(spec.model, template, answer, parameters, connections=connections)

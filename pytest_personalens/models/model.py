@@ -1,4 +1,4 @@
-"""The interface of a language model, one call and its answer, and what the clients over HTTP share."""
+"""A language model: one call and its answer, one for tests, and what the clients over HTTP share."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import json
 import os
 import re
 import threading
+from collections.abc import Callable
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, Protocol, runtime_checkable
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkable
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 
 from pytest_personalens.core.dialogue.events import End, cut_text
 from pytest_personalens.core.dialogue.message import ToolCall
-from pytest_personalens.core.errors import ModelBusy, ModelError
+from pytest_personalens.core.errors import ModelBusy, ModelError, short_repr
 from pytest_personalens.core.frozen import Frozen, Text, clean
 from pytest_personalens.core.safe_text import redact
 
@@ -306,3 +308,36 @@ def is_private(url: str) -> bool:
         # A name without a dot is a neighbour's, such as a service of docker-compose.
         return "." not in host or host.endswith((".local", ".localhost", ".internal"))
     return address.is_loopback or address.is_private or address.is_link_local
+
+
+_Said: TypeAlias = str | Answer | Exception
+
+
+class FakeModel:
+    """A `Model` whose answers a test gives, in turn, the last of them over and over.
+
+    An answer is a text, an `Answer`, or an exception, which is raised; or a function that takes the `Request`
+    and returns one of these. `requests` holds what the model was asked, in order.
+
+    Raise `ValueError` without answers, and `TypeError` for any other answer when its turn comes.
+    """
+
+    def __init__(self, *answers: _Said | Callable[[Request], _Said], name: str = "fake", paid: bool = False):
+        if not answers:
+            raise ValueError("FakeModel(...): give it one answer at least")
+        self.name, self.paid, self.requests = name, paid, list[Request]()
+        self._answers = chain(answers, repeat(answers[-1]))
+
+    def complete(self, request: Request) -> Answer:
+        """Return the next answer, or raise it."""
+        self.requests.append(request)
+        said = next(self._answers)
+        if callable(said):
+            said = said(request)
+        if isinstance(said, Exception):
+            raise said
+        if not isinstance(said, (str, Answer)):
+            raise TypeError(
+                f"FakeModel(...): expected a text, an Answer or an exception, not {short_repr(said)}"
+            )
+        return Answer(text=said) if isinstance(said, str) else said

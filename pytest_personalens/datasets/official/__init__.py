@@ -1,1 +1,0 @@
-"""The official PersonaLens data."""
