@@ -242,9 +242,7 @@ def test_a_memory_that_cannot_travel(empty_repo: Repository, dask: Dask, memory:
     assert result.ret != 0
 
 
-def test_a_service_is_called_by_the_workers(
-    empty_repo: Repository, dask: Dask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_workers_call_a_service(empty_repo: Repository, dask: Dask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BOT_TOKEN", "s3cret-t0ken")
     service = Service()
     call = {"id": "1", "type": "function", "function": {"name": "book", "arguments": '{"people": 2}'}}
@@ -287,9 +285,7 @@ def test_a_worker_that_dies_costs_its_running_dialogues_only(empty_repo: Reposit
     assert len(twice) <= 3, "the dialogues that the worker ran on its three threads"
 
 
-def test_a_dialogue_that_no_worker_survives_is_not_scored_and_the_others_are(
-    empty_repo: Repository, dask: Dask
-) -> None:
+def test_a_dialogue_that_no_worker_survives_is_not_scored(empty_repo: Repository, dask: Dask) -> None:
     empty_repo.write(
         deadly="""
         import os
@@ -366,7 +362,7 @@ def test_a_cluster_that_cannot_be_used_is_one_line(empty_repo: Repository, dask:
     ],
     ids=["a fixture", "a cap"],
 )  # fmt: skip
-def test_what_cannot_run_on_a_cluster_is_said_before_anything_runs(
+def test_what_cannot_run_on_a_cluster_is_said_first(
     repo: Repository, more: tuple[str, ...], problem: str
 ) -> None:
     run = repo.run("--personalens-sample=3", "-opersonalens_executor=dask=tcp://127.0.0.1:9", *more)

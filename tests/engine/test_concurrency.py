@@ -71,9 +71,7 @@ def users(repo: Repository) -> set[str]:
 @pytest.mark.parametrize(
     "workers", [(), ("-n", "2"), ("-n", "2", "--dist", "worksteal")], ids=["alone", "workers", "worksteal"]
 )
-def test_side_by_side_gives_what_one_after_the_other_gives(
-    slow: Repository, workers: tuple[str, ...]
-) -> None:
+def test_side_by_side_gives_what_one_by_one_gives(slow: Repository, workers: tuple[str, ...]) -> None:
     args = (
         "--personalens-sample=12",
         "--personalens-report=r.json",

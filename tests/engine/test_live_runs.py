@@ -53,9 +53,7 @@ def test_a_run_buys_once_and_replays_for_nothing(repo: Repository, endpoint: End
     assert priced == {"judge p", "judge tc", "user agent"}, "the record tells what it cost"
 
 
-def test_a_recorded_run_with_a_model_as_the_assistant_is_free(
-    empty_repo: Repository, endpoint: Endpoint
-) -> None:
+def test_a_recorded_run_with_a_model_as_a_bot_is_free(empty_repo: Repository, endpoint: Endpoint) -> None:
     common = (*LIVE, "--personalens-assistant=openai:bot")
     empty_repo.run(*common, "--personalens-record=new").assert_outcomes(passed=3)
     endpoint.calls.clear()
@@ -135,9 +133,7 @@ def test_an_estimate_spends_nothing(repo: Repository, endpoint: Endpoint) -> Non
     free.stdout.fnmatch_lines(["this run makes no paid model calls"])
 
 
-def test_an_estimate_tells_the_calls_of_dialogues_as_long_as_the_papers(
-    repo: Repository, endpoint: Endpoint
-) -> None:
+def test_an_estimate_tells_the_calls_of_long_dialogues(repo: Repository, endpoint: Endpoint) -> None:
     def long(call: Call) -> Reply:
         if "You are acting the part" not in call.system:
             return play(call)
@@ -185,9 +181,7 @@ def test_readings_that_are_asked_for_twice_are_told(repo: Repository, endpoint: 
 
 
 @pytest.mark.slow
-def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(
-    repo: Repository, endpoint: Endpoint
-) -> None:
+def test_failing_verdicts_are_voted_on_and_votes_kept(repo: Repository, endpoint: Endpoint) -> None:
     asked = []
 
     def harsh_at_first(call: Call) -> Reply:
@@ -221,7 +215,7 @@ def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(
         (Reply("I need something done, please."), "repeated itself"),
     ],
 )
-def test_a_fault_of_the_simulated_user_is_no_failure_of_the_assistant(
+def test_a_fault_of_the_user_is_not_the_assistants(
     repo: Repository, endpoint: Endpoint, reply: Reply, cause: str
 ) -> None:
     endpoint.answer = lambda call: (

@@ -78,7 +78,7 @@ DISTS = ("loadscope", "loadfile", "loadgroup", "worksteal")
         *[((0,), ("-n", "1", "--dist", dist, "-opersonalens_parallel=4")) for dist in ("load", *DISTS)],
     ],
 )
-def test_however_many_and_however_items_are_handed_out(
+def test_however_items_are_handed_out(
     told: Repository, numbers: tuple[int, ...], words: tuple[str, ...]
 ) -> None:
     lost = poison(told, *numbers)

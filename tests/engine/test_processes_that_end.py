@@ -67,9 +67,7 @@ def test_a_run_without_results_leaves_those_there_are(told: Repository, workers:
     assert not list(told.path.glob(".*.before"))
 
 
-def test_what_a_ci_service_keeps_stays_in_its_place(
-    told: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_ci_service_keeps_stays_there(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     step = told.path / "step.md"
     step.write_text("# Steps before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(step))

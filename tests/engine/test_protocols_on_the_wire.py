@@ -76,9 +76,7 @@ def calls(repo: Repository, endpoint: Endpoint, protocol: str, *more: str) -> di
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_the_user_sees_the_person_and_never_the_goal(
-    wire: Repository, endpoint: Endpoint, protocol: str
-) -> None:
+def test_the_user_sees_all_but_the_goal(wire: Repository, endpoint: Endpoint, protocol: str) -> None:
     opening, later = calls(wire, endpoint, protocol)["user"]
     assert seen(opening) == PERSON
     assert seen(later) == PERSON | {OPENING, REPLY}
@@ -96,7 +94,7 @@ def test_the_user_sees_the_person_and_never_the_goal(
         ("DIS", PEOPLE | SUMMARIES | SITUATION),
     ],
 )
-def test_the_assistant_sees_what_its_context_allows(
+def test_the_assistants_context(
     wire: Repository, endpoint: Endpoint, protocol: str, context: str, known: set[str]
 ) -> None:
     first, last = calls(wire, endpoint, protocol, f"-opersonalens_context={context}")["bot"]
@@ -114,9 +112,7 @@ def test_the_assistant_sees_what_its_context_allows(
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_each_reading_sees_what_its_figure_gives_it(
-    wire: Repository, endpoint: Endpoint, protocol: str
-) -> None:
+def test_each_reading_sees_what_is_its_own(wire: Repository, endpoint: Endpoint, protocol: str) -> None:
     """Figure 16: the goal; Figure 17: the person; the others: the conversation alone."""
     read = calls(wire, endpoint, protocol, "--personalens-dimensions=all")["judge"]
     assert len(read) == 6, "one call a reading"
@@ -134,7 +130,7 @@ def test_each_reading_sees_what_its_figure_gives_it(
 @pytest.mark.parametrize(
     ("reading", "told"), [("p-turns", PERSON), ("leak", PREFERENCES | {INTENT}), ("unbacked", set())]
 )
-def test_an_extra_reading_sees_no_more_than_it_needs(
+def test_an_extra_reading(
     wire: Repository, endpoint: Endpoint, protocol: str, reading: str, told: set[str]
 ) -> None:
     wire.inline(*RUN, *MODELS, *PROTOCOLS[protocol], "--personalens-dimensions", reading)
@@ -170,9 +166,7 @@ def test_an_unread_p_turns_costs_p_turns_alone(wire: Repository, endpoint: Endpo
     assert list(item["evaluation"]["unread"]) == ["personalization_turns"]
 
 
-def test_a_replay_repeats_what_was_unread_and_a_run_that_may_spend_asks_again(
-    wire: Repository, endpoint: Endpoint
-) -> None:
+def test_a_replay_repeats_what_was_unread_and_buying_asks_again(wire: Repository, endpoint: Endpoint) -> None:
     run = (
         *SAMPLE, *MODELS, *PROTOCOLS["paper"], "--personalens-dimensions=all,p-turns", "--personalens-report=results.json",
         "--personalens-gate=valid >= 0.8",
@@ -222,9 +216,7 @@ def test_vanilla_is_told_nothing(wire: Repository, endpoint: Endpoint) -> None:
     assert first.body["messages"] == [{"role": "user", "content": f"The {OPENING}."}]
 
 
-def test_vanilla_of_the_paper_is_asked_to_be_personal_and_knows_nothing(
-    wire: Repository, endpoint: Endpoint
-) -> None:
+def test_vanilla_of_the_paper_is_personal_and_knows_nothing(wire: Repository, endpoint: Endpoint) -> None:
     """A system text, and one message: the conversation, then what to write."""
     first, last = calls(wire, endpoint, "paper", "-opersonalens_assistant_prompt=vanilla")["bot"]
     for call in (first, last):

@@ -6,6 +6,7 @@ import pytest
 
 from pytest_personalens.engine.assistant.side_by_side import Refusal, refusal_in
 from pytest_personalens.plugin.reporting import terminal_summary as summary
+from tests.support.processes.runs import assert_ended
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Endpoint
 
@@ -51,9 +52,7 @@ EVERYWHERE = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone",
 
 
 @pytest.fixture
-def bot(empty_repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    for name, value in endpoint.environment().items():
-        monkeypatch.setenv(name, value)
+def bot(empty_repo: Repository, endpoint: Endpoint) -> Repository:
     empty_repo.write(conftest=BOT)
     return empty_repo
 
@@ -63,29 +62,34 @@ def at_once(repo: Repository) -> list[int]:
 
 
 @EVERYWHERE
-def test_an_async_assistant_serves_several_users_at_once_without_an_option(
-    bot: Repository, workers: tuple[str, ...]
-) -> None:
+def test_an_async_assistant_serves_several_users_at_once(bot: Repository, workers: tuple[str, ...]) -> None:
     result = bot.run(*RUN, *workers)
     result.stdout.fnmatch_lines(["gate valid: passed*"])
-    assert at_once(bot)[-1] >= (2 if workers else 4)
+    assert at_once(bot)[-1] >= 2
     result.stdout.no_fnmatch_line("*personalens_parallel*")
 
 
+SYNC = BOT.replace("async def bot", "def bot").replace("await asyncio.sleep", "float")
+OWN_FIXTURE = BOT.replace('(scope="session")', "")
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("conftest", "words", "advice"),
     [
-        ("async def bot", "def bot", ()),
-        ('(scope="session")', "", ()),
-        ('(scope="session")', "", ("-opersonalens_parallel=2",)),
-        ("", "", ("-opersonalens_parallel=false",)),
+        (SYNC, (), "personalens_parallel = true runs them side by side*"),
+        (OWN_FIXTURE, (), "if the fixture personalens_assistant has scope 'session' and*"),
+        (OWN_FIXTURE, ("-opersonalens_parallel=2",), ""),
+        (BOT, ("-opersonalens_parallel=false",), ""),
     ],
     ids=["a sync callable", "a function-scoped fixture", "one whatever is asked", "the team says so"],
 )
-def test_others_run_one_after_the_other(bot: Repository, old: str, new: str, words: tuple[str, ...]) -> None:
-    text = BOT.replace(old, new)
-    bot.write(conftest=text if "async def" in text else text.replace("await asyncio.sleep", "float"))
-    bot.run(*RUN, *words).stdout.fnmatch_lines(["gate valid: passed*"])
+def test_others_run_one_after_the_other_and_say_what_would_spare_it(
+    bot: Repository, monkeypatch: pytest.MonkeyPatch, conftest: str, words: tuple[str, ...], advice: str
+) -> None:
+    monkeypatch.setattr(summary, "_LONG", 0.0)
+    bot.write(conftest=conftest)
+    told = [f"personalens: one dialogue ran after the other, *{advice}"] if advice else []
+    bot.inline(*RUN, *words).stdout.fnmatch_lines(["gate valid: passed*", *told])
     assert at_once(bot) == [1]
 
 
@@ -95,11 +99,8 @@ def test_a_reply_with_what_only_another_user_has_stops_the_run(
 ) -> None:
     monkeypatch.setenv("MIXED", "1")
     bot.with_codes = True
-    result = bot.run(*RUN, *workers)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        ["*the assistant answered * with what only * has, whose dialogue ran beside*"]
-    )
+    told = "*the assistant answered * with what only * has, whose dialogue ran beside*"
+    result = assert_ended(bot.run(*RUN, *workers), 1, told)
     assert "(PL404)" in result.stdout.str()
     result.stdout.no_fnmatch_line("gate * passed*")
     if not workers:
@@ -107,9 +108,7 @@ def test_a_reply_with_what_only_another_user_has_stops_the_run(
         one_by_one.stdout.no_fnmatch_line("*PL404*")
 
 
-def test_calls_that_a_rate_limit_refuses_are_made_again(
-    bot: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_calls_that_a_limit_refuses_are_made_again(bot: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOST", "4")
     monkeypatch.setenv("SLEEP", "0.3")
     result = bot.run(*RUN)
@@ -130,10 +129,8 @@ class Failed(Exception):
         self.__dict__.update(attributes)
 
 
-AWS = {
-    "Error": {"Code": "ThrottlingException"},
-    "ResponseMetadata": {"HTTPStatusCode": 400, "HTTPHeaders": {"retry-after": "2"}},
-}
+ANSWER = {"HTTPStatusCode": 400, "HTTPHeaders": {"retry-after": "2"}}
+AWS = {"Error": {"Code": "ThrottlingException"}, "ResponseMetadata": ANSWER}
 
 
 @pytest.mark.parametrize(
@@ -157,20 +154,3 @@ def test_what_is_known_of_a_rate_limit(error: Exception, refusal: Refusal | None
         raise RuntimeError("the bot failed") from error
     except RuntimeError as raised:
         assert refusal_in(raised) == refusal
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "line"),
-    [
-        ("async def bot", "def bot", "*personalens_parallel = true runs them side by side*"),
-        ('(scope="session")', "", "*if the fixture personalens_assistant has scope 'session' and*"),
-    ],
-    ids=["a sync callable", "a function-scoped fixture"],
-)
-def test_a_run_that_waited_says_what_would_spare_it(
-    bot: Repository, monkeypatch: pytest.MonkeyPatch, old: str, new: str, line: str
-) -> None:
-    monkeypatch.setattr(summary, "_LONG", 0.0)
-    text = BOT.replace(old, new)
-    bot.write(conftest=text if "async def" in text else text.replace("await asyncio.sleep", "float"))
-    bot.inline(*RUN).stdout.fnmatch_lines([f"personalens: one dialogue ran after the other, {line}"])

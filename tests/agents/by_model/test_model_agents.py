@@ -67,9 +67,7 @@ def bot(
         ('{"message": "Is it booked?"}', "Is it booked?", False),
     ],
 )  # fmt: skip
-def test_a_user_says_its_message_and_nothing_around_it(
-    scenario: Scenario, answer: str, said: str, done: bool
-) -> None:
+def test_a_user_says_its_message_alone(scenario: Scenario, answer: str, said: str, done: bool) -> None:
     assert user(FakeModel(answer)).turn(scenario, TALK.messages) == UserTurn(said, done=done)
 
 
@@ -144,7 +142,7 @@ def test_no_text_of_a_dataset_can_end_its_frame(scenario: Scenario, dimension: D
         (TC, "Justification: a\nScore: 3", None),
     ],
 )  # fmt: skip
-def test_scores_are_read_and_what_is_none_is_asked_for_once_more(
+def test_what_is_no_score_is_asked_for_again(
     scenario: Scenario, dimension: Dimension, answer: str, score: int | None
 ) -> None:
     if score is not None:
@@ -186,7 +184,7 @@ SAID = talk(
         (1, "...", None),
     ],
 )
-def test_quotes_are_looked_up_in_the_transcript(
+def test_quotes_are_found_in_the_dialogue(
     scenario: Scenario, turn: int, quote: str, found_at: int | None
 ) -> None:
     verdict, _ = read(scenario, P, quoting((1, "for two"), (turn, quote)), said=SAID)
@@ -199,9 +197,7 @@ def test_quotes_are_looked_up_in_the_transcript(
 @pytest.mark.parametrize(
     "first", [quoting((0, "never said")), quoting()], ids=["an invented quote", "no quote"]
 )
-def test_a_verdict_without_a_quote_that_is_found_is_asked_for_once_more(
-    scenario: Scenario, first: Answer
-) -> None:
+def test_a_verdict_without_a_found_quote_is_asked_for_again(scenario: Scenario, first: Answer) -> None:
     model, meter = FakeModel(first, quoting((1, "for two"), score=2)), Meter()
     verdict = judge(model, meter).verdict(scenario, SAID, P)
     assert (verdict.score, verdict.unfound_quotes, verdict.unsupported) == (2, 0, False)
@@ -308,7 +304,7 @@ def test_a_schema_allows_nothing_off_the_scale_and_no_code_of_another_reading() 
         (UserTurn("A window seat, and can my assistant at work get a copy?"), ("A ticket.",), ""),
     ],
 )  # fmt: skip
-def test_a_user_who_steps_out_of_the_role_is_found_out(
+def test_a_user_out_of_its_role(
     scenario: Scenario, turn: UserTurn, said: tuple[str, ...], problem: str
 ) -> None:
     messages = talk(*(text for one in said for text in (one, "Well."))).messages
@@ -329,7 +325,7 @@ class FixedJudge:
     ("scores", "decided", "votes"),
     [((2,), 2, ()), ((1, 2, 2), 2, (1, 2, 2)), ((1, 1, 3), 1, (1, 1, 3)), ((1, 4, 3), 3, (1, 4, 3))],
 )
-def test_only_a_verdict_that_would_fail_is_put_to_the_vote(
+def test_who_would_fail_is_voted_on(
     scenario: Scenario, scores: tuple[int, ...], decided: int, votes: tuple[int, ...]
 ) -> None:
     judges = FixedJudge(*scores)
@@ -339,9 +335,7 @@ def test_only_a_verdict_that_would_fail_is_put_to_the_vote(
     assert judges.scores == []
 
 
-def test_model_prompts_setting_and_context_are_part_of_the_identity(
-    tmp_path: Path, scenario: Scenario
-) -> None:
+def test_model_prompts_setting_and_context_make_the_identity(tmp_path: Path, scenario: Scenario) -> None:
     (tmp_path / "judge_personalization.txt").write_text("Fit. $$5 says it is 1 to 4.", encoding="utf-8")
     own, other = Prompts(tmp_path), FakeModel("", name="another")
     _, (request,) = read(scenario, P, prompts=own)

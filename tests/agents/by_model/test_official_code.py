@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from pytest_personalens import FakeModel
+from pytest_personalens import FakeModel, Request, Scenario
 from pytest_personalens.agents.by_model.official_prompts import (
     OfficialAssistant,
     OfficialJudge,
@@ -22,9 +22,7 @@ from pytest_personalens.agents.by_model.official_prompts import (
 )
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, converse
 from pytest_personalens.core.judging.verdict import READINGS, Dimension
-from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import open_dataset
-from pytest_personalens.models import Request
 from pytest_personalens.models.meter import Meter
 from tests.agents.by_model.test_official_prompts import ANSWERS
 from tests.support.datasets.official_tree import write_data
@@ -72,9 +70,7 @@ def sent(body: dict[str, Any]) -> tuple[Any, ...]:
 @pytest.mark.parametrize("kind", ["single", "multi"])
 @pytest.mark.parametrize("context", FLAGS)
 @pytest.mark.parametrize("model", MODELS)
-def test_dialogues_send_the_same_bytes(
-    checkout: Path, data: Path, model: str, context: str, kind: str
-) -> None:
+def test_dialogues_send_equal_bytes(checkout: Path, data: Path, model: str, context: str, kind: str) -> None:
     module = "src.generate_dialogue" if kind == "single" else "src.generate_dialogue_md"
     theirs = official_requests(checkout, data, module, "-m", model, *FLAGS[context], said=SAID)
     requests: list[Request] = []
@@ -98,7 +94,7 @@ def test_dialogues_send_the_same_bytes(
 
 @pytest.mark.parametrize("kind", ["single", "multi"])
 @pytest.mark.parametrize("dimension", READINGS)
-def test_readings_send_the_same_bytes(checkout: Path, data: Path, dimension: Dimension, kind: str) -> None:
+def test_readings_send_equal_bytes(checkout: Path, data: Path, dimension: Dimension, kind: str) -> None:
     talk = [{"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate(SAID[:4])]
     folder = data / "output" / "dialogue" / "user7" / MODELS[0]
     folder.mkdir(parents=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens import FakeModel
+from pytest_personalens import FakeModel, Scenario
 from pytest_personalens.agents.by_model.official_prompts import (
     BUGS,
     OfficialAssistant,
@@ -23,7 +23,6 @@ from pytest_personalens.agents.by_model.official_prompts import (
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, converse
 from pytest_personalens.core.errors import DataError, JudgeFault, SpecError
 from pytest_personalens.core.judging.verdict import READINGS, Dimension
-from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import open_dataset
 from pytest_personalens.models.meter import Meter
 from tests.support.datasets.official_tree import write_code, write_data
@@ -77,7 +76,7 @@ def filled(profile: dict[str, Any], task: dict[str, Any], *, with_id: bool = Fal
 
 
 @pytest.mark.parametrize("published", [False, True], ids=["small", "published"])
-def test_every_scenario_is_filled_as_the_official_code_fills_it(
+def test_scenarios_are_filled_as_there(
     request: pytest.FixtureRequest, checkout: Path, published: bool
 ) -> None:
     """To the byte, for each role, from the raw files; the templates are of our own, in words of ours."""
@@ -115,7 +114,7 @@ def test_every_scenario_is_filled_as_the_official_code_fills_it(
 
 
 @pytest.mark.parametrize(("model", "family"), [("bedrock:claude-3-haiku-v1", "CLAUDE"), ("x:llama-3-1-8b", "LLAMA"), ("x:mixtral-8x7b", "MISTRAL"), ("x:gpt", "CLAUDE")])  # fmt: skip
-def test_the_assistant_has_the_prompts_of_its_family(
+def test_prompts_of_the_family(
     checkout: Path, scenarios: dict[str, Scenario], model: str, family: str
 ) -> None:
     fake, context = FakeModel("Done.", name=model), scenarios["books-1"].context("D")
@@ -182,7 +181,7 @@ ANSWERS = [
 @pytest.mark.parametrize(
     ("dimension", "answer", "official", "mended"), ANSWERS, ids=[a[1][:30] for a in ANSWERS]
 )
-def test_answers_are_read_as_there_or_mended(
+def test_answers_as_there_or_mended(
     dimension: Dimension, answer: str, official: int | None, mended: int | None
 ) -> None:
     for expected, bugs in ((official, ()), (mended, tuple(BUGS))):
@@ -204,9 +203,7 @@ def test_justifications_are_read_too() -> None:
     assert read_official(by_turn, Dimension.PERSONALIZATION_TURNS, 2).turns == (1, 3)
 
 
-def test_a_judge_is_asked_once_and_where_mended_once_more(
-    checkout: Path, scenarios: dict[str, Scenario]
-) -> None:
+def test_a_judge_is_asked_once_or_if_mended_again(checkout: Path, scenarios: dict[str, Scenario]) -> None:
     dialogue = Dialogue(messages=(Message(role="user", content="A"), Message(role="assistant", content="B")))
     for bugs, calls in (("reproduce", 1), ("score", 2)):
         model = FakeModel("no score")
@@ -218,9 +215,7 @@ def test_a_judge_is_asked_once_and_where_mended_once_more(
 
 
 @pytest.mark.parametrize("bugs", ["reproduce", "empty-message", "opening-signal"])
-def test_the_end_signal_as_there_and_mended(
-    checkout: Path, scenarios: dict[str, Scenario], bugs: str
-) -> None:
+def test_the_end_signal_there_and_mended(checkout: Path, scenarios: dict[str, Scenario], bugs: str) -> None:
     agent = OfficialUserAgent(FakeModel("Hi. TERMINATE", "TERMINATE"), Meter(), prompts(checkout, bugs))
     dialogue = converse(scenarios["books-1"], lambda messages: "Well.", agent).dialogue
     said = [m.content for m in dialogue.messages]
@@ -260,7 +255,7 @@ def test_what_was_sent_is_part_of_every_identity(checkout: Path, scenarios: dict
         ("util/evaluation_prompts.py", "tc {", '""" + ("', "is no Python that can be parsed"),
     ],
 )  # fmt: skip
-def test_a_checkout_that_is_none_is_told_in_one_line(
+def test_what_is_no_checkout(
     checkout: Path, file: str, old: str | None, new: str | None, problem: str
 ) -> None:
     path = checkout / file

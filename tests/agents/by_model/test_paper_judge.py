@@ -20,9 +20,7 @@ READ = [
 
 
 @pytest.mark.parametrize(("dimension", "ours", "read"), READ)
-def test_a_score_is_read_as_the_official_pattern_reads_it(
-    dimension: Dimension, ours: str, read: int | None
-) -> None:
+def test_a_score_is_read_as_by_the_official_code(dimension: Dimension, ours: str, read: int | None) -> None:
     theirs = ours.replace("Score:", "Personalization Score:").replace("Verdict:", "VERDICT:")
     if read is None:
         for reader, text in ((read_sections, ours), *([(read_official, theirs)] if dimension is P else [])):
@@ -55,7 +53,7 @@ def test_by_turn_there_is_one_score_for_each_reply(text: str) -> None:
         ("True", TC, "", False),
     ],
 )
-def test_a_verdict_line_that_the_assistant_wrote_is_noted(
+def test_a_verdict_by_the_assistant_is_noted(
     answer: str, dimension: Dimension, said: str, echoed: bool
 ) -> None:
     assert is_echoed(answer, dimension, ["Hello", said]) is echoed

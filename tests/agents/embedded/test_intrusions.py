@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
+from pytest_personalens import Dimension, Limit, Message, Scenario
 from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge
-from pytest_personalens.core.dialogue.message import Message
-from pytest_personalens.core.facts import Limit
-from pytest_personalens.core.judging.measure import Dimension
-from pytest_personalens.core.scenario import Scenario
 from tests.support.datasets.dinner import DINNER, dialogue
 
 P, INTRUSIONS = Dimension.PERSONALIZATION, Dimension.INTRUSIONS

@@ -222,7 +222,7 @@ def test_a_deed_that_the_state_shows_is_done_whatever_was_said(fields: dict[str,
         (table(n="3 people", starts_at="2026-04-10T19:30", made_on="2026-04-03"), FIELDS, "done", ""),
     ],
 )  # fmt: skip
-def test_what_the_state_lacks_or_holds_otherwise_is_not_done(
+def test_deeds_by_the_state(
     data: dict[str, Any], fields: dict[str, tuple[str, ...]], code: str, detail: str
 ) -> None:
     verdict = state_reading(data, fields=fields)
@@ -275,9 +275,7 @@ def test_claims_are_held_against_the_state() -> None:
         ({"tables": []}, 0, "claimed, not done"),
     ],
 )
-def test_data_without_facts_is_judged_by_its_things_as_by_calls(
-    data: dict[str, Any], done: int, note: str
-) -> None:
+def test_data_without_facts_is_judged_by_its_things(data: dict[str, Any], done: int, note: str) -> None:
     said = "I've booked a table for two at Mezze for 19:30."
     talk = dialogue("A table for two tonight, please.", said, "Thanks!", "Bye.")
     task = DINNER.task.model_copy(update={"goal": "A table for two is booked."})
@@ -325,7 +323,7 @@ def asked(dialogue: Dialogue, scenario: Scenario, dimension: Dimension = TC, ans
         (STORED, "to York", "</state>", 2, MAX_STATE_SHOWN),  # its end, and the note that names it
     ],
 )
-def test_calls_and_states_are_shown_inert_and_cut(
+def test_calls_and_states_are_shown_cut(
     scenario: Scenario, dialogue: Dialogue, shown: str, tag: str, ends: int, longest: int
 ) -> None:
     prompt = asked(dialogue, scenario).prompt

@@ -124,9 +124,7 @@ def pytest_personalens_user_agent(spec, config):
         (("-opersonalens_manner=vague", "--personalens-user-model=own"), "the user agent own has no manner vague; it has terse"),
     ],
 )  # fmt: skip
-def test_a_manner_that_there_is_not_is_one_line(
-    repo: Repository, args: tuple[str, ...], message: str
-) -> None:
+def test_an_unknown_manner_is_one_line(repo: Repository, args: tuple[str, ...], message: str) -> None:
     with (repo.path / "conftest.py").open("a", encoding="utf-8") as conftest:
         conftest.write(OWN)
     result = repo.run("--personalens-sample=2", *args)

@@ -283,7 +283,7 @@ CONSENT_WRONG = f"Shall I book the flight to {FACTS['to']} out on {WRONG}?"
         ([PROMISED, PROMISED], "not served", "", None),
     ],
 )
-def test_a_user_takes_what_is_right_and_objects_to_what_is_wrong(
+def test_what_is_right_or_wrong(
     replies: list[str], ends: str | None, says: str, says_not: str | None
 ) -> None:
     turn = next_turn(FLIGHT, *replies)

@@ -81,9 +81,7 @@ class Echo:
         return Verdict(dimension=dimension, score=score, justification="as told")
 
 
-def test_a_reason_for_unread_dialogues_stands_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_reason_for_the_unread_stands_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "some.jsonl"
     path.write_text("\n".join(LABELS.read_text(encoding="utf-8").splitlines()[:5]) + "\n", encoding="utf-8")
     assert main([str(path), "--dimensions", "p,nat-user"]) == 0
@@ -137,7 +135,7 @@ def write(path: Path, *entries: object) -> Path:
 @pytest.mark.parametrize(
     ("given", "majority"), [((1, 3, 3, 4), 3), ((1, 1, 3, 3), 1), ((1, 2, 4), 2)], ids=str
 )
-def test_the_majority_is_the_commonest_label_or_the_lower_median(
+def test_the_majority_or_the_lower_median_of_labels(
     tmp_path: Path, given: tuple[int, ...], majority: int
 ) -> None:
     labels = {str(n): {"personalization": score} for n, score in enumerate(given)}
@@ -167,7 +165,7 @@ STEPS = [
         ("", "no dialogue in it"),
     ],
 )  # fmt: skip
-def test_a_bad_line_is_named_with_its_field(
+def test_a_bad_line_is_named(
     tmp_path: Path, entry: object, problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = write(tmp_path / "l.jsonl", entry)

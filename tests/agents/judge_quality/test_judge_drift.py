@@ -189,7 +189,7 @@ OFF_SCALE = edited(lambda d: d["verdicts"]["personalization"].update({"cal-a-011
         ("off the scale", "*personalization is scored 1 to 4, not 7*", ("-n", "2")),
     ],
 )  # fmt: skip
-def test_a_bad_baseline_is_one_line(
+def test_a_bad_baseline(
     adopted: Moody, text: bytes | str | None, problem: str, workers: tuple[str, ...]
 ) -> None:
     file = adopted.repo.path / "judge.json"
@@ -387,9 +387,7 @@ def test_far_changes_count_whichever_way_they_lean(far: int, outcome: str) -> No
 
 
 @pytest.mark.parametrize(("works", "asked", "stopped"), [(99, 3, True), (3, 24, False)])
-def test_a_judge_that_fails_three_times_in_a_row_is_not_asked_again(
-    works: int, asked: int, stopped: bool
-) -> None:
+def test_a_judge_that_fails_three_times_in_a_row_is_left(works: int, asked: int, stopped: bool) -> None:
     class Failing:
         identity, paid, asked = "failing", False, 0
 

@@ -137,7 +137,7 @@ def test_a_person_labels_by_keys_goes_on_later_and_saves_what_the_commands_read(
     assert page.console() == []
 
 
-def test_a_page_of_a_file_of_labels_leaves_its_labels_out_wherever_it_is_made(
+def test_a_page_of_a_file_of_labels_leaves_its_labels_out(
     stored: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert label(["results.json", "--count", "3", "--out", "labels.jsonl", "--annotators", "zoe"]) == 0
@@ -154,9 +154,7 @@ def relabelled(path: Path, labels: Callable[[int, dict[str, Any]], object]) -> N
     path.write_text("".join(json.dumps(entry) + "\n" for entry in filled), encoding="utf-8")
 
 
-def test_labels_that_are_the_judges_own_agree_with_it(
-    repo: Repository, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_labels_of_the_judge_itself_agree(repo: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     repo.write(conftest=REMEMBERS)  # its P differs from scenario to scenario
     args = ("--personalens-sample", "15", "--personalens-gate", "none")
     assert repo.inline(*args, "--personalens-report", "results.json").ret == 0
@@ -217,9 +215,7 @@ class Counting:
 """
 
 
-def test_what_cannot_be_drawn_is_refused_in_one_line(
-    stored: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_drawn_is_one_line(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_json(rich_results(3, profiles=False), stored / "none.json")
     assert label(["results.json", "--count", "3", "--out", "labels.jsonl"]) == 0
     page = ("--out", "x.html")

@@ -37,7 +37,7 @@ def labels(tmp_path: Path, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) 
     return str(tmp_path / "labels.jsonl")
 
 
-def test_a_second_run_is_free(
+def test_again_is_free(
     labels: str, endpoint: Endpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second = (tmp_path / name for name in ("first.json", "second.json"))
@@ -54,9 +54,7 @@ def test_a_second_run_is_free(
     assert len(endpoint.calls) == 24
 
 
-def test_an_estimate_calls_nobody(
-    labels: str, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_estimate_is_free(labels: str, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([labels, *MODEL, "--estimate", *PRICE]) == 0
     assert not endpoint.calls
     row = r"^judge p +6 +[\d,]+ +0 +0 +2,400 +0\.\d{4}$"
@@ -112,9 +110,7 @@ def test_readings_run_side_by_side(labels: str, endpoint: Endpoint) -> None:
     assert 2 <= endpoint.most_in_flight <= 4
 
 
-def test_templates_of_ones_own_are_read_and_are_another_judge(
-    labels: str, endpoint: Endpoint, tmp_path: Path
-) -> None:
+def test_templates_of_ones_own_are_another_judge(labels: str, endpoint: Endpoint, tmp_path: Path) -> None:
     (tmp_path / "prompts").mkdir()
     own = "Personalization: count the greetings."
     (tmp_path / "prompts" / "judge_personalization.txt").write_text(own, encoding="utf-8")

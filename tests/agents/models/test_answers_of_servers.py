@@ -195,7 +195,7 @@ def test_an_answer_is_read_where_only_one_reading_is_possible(repo: Repository, 
     assert [*calls.values()] == [1] * len(READ)
 
 
-def test_an_answer_that_ended_for_a_reason_costs_one_call_and_is_told_in_a_line(
+def test_an_answer_that_ended_for_a_reason_costs_one_call_and_a_line(
     repo: Repository, endpoint: Endpoint
 ) -> None:
     calls = answer_in_turn(endpoint, [row for row, _, _ in REFUSED.values()])

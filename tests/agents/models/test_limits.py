@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_personalens import FakeModel
+from pytest_personalens import Answer, FakeModel, Request
 from pytest_personalens.core.errors import BudgetSpent, SpecError
 from pytest_personalens.core.judging.usage import Price, Usage, price_of, read_prices
-from pytest_personalens.models import Answer, Request
 from pytest_personalens.models.meter import Budget, Meter
 from pytest_personalens.models.retry import COOLDOWN, Limiter, Reliable
 from tests.support.repository import Repository
@@ -63,7 +62,7 @@ def test_the_limit_doubles_until_the_first_throttling_and_then_creeps() -> None:
     busy_round(limiter)
 
 
-def test_the_limit_comes_down_at_once_and_grows_only_where_it_is_used() -> None:
+def test_the_limit_comes_down_at_once_and_grows_where_it_is_used() -> None:
     far, steady, idle = (Limiter(start=start, most=64, clock=Clock()) for start in (64, 30, 10))
     for _ in range(8):
         busy_round(far, good=False)
@@ -147,9 +146,7 @@ def test_an_answer_that_holds_nothing_counts(repo: Repository, endpoint: Endpoin
     assert billed(repo)[0] == len(endpoint.calls) == 3, "two turns, one of them asked for twice"
 
 
-def test_answers_that_hold_nothing_count_to_the_end_and_in_a_cap(
-    repo: Repository, endpoint: Endpoint
-) -> None:
+def test_answers_that_hold_nothing_count_in_a_cap(repo: Repository, endpoint: Endpoint) -> None:
     endpoint.answer = lambda call: Reply("")
     quick = "\nimport pytest_personalens.models.retry as r\nr.FIRST_WAIT = 0.001\n"
     repo.write(conftest=(repo.path / "conftest.py").read_text() + quick)

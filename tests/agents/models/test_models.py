@@ -209,9 +209,7 @@ def test_a_client_says_at_once_what_to_do(endpoint: Endpoint, spec: str, reply: 
     assert (len(endpoint.calls), waits) == (1, [])
 
 
-def test_missing_credentials_region_and_key_are_one_line_each(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_credentials_region_and_key(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in endpoint.environment():
         if not name.startswith(("AWS_ENDPOINT", "AWS_EC2", "AWS_CONFIG", "AWS_SHARED")):
             monkeypatch.delenv(name)
@@ -265,9 +263,7 @@ def test_parameters_of_the_configuration_are_checked_as_those_of_a_spec() -> Non
 
 
 @pytest.mark.slow
-def test_a_region_that_does_not_exist_is_found_out_at_once(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unknown_region_is_found_out_at_once(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "http://127.0.0.1:9")
     for region, problem, tries in (
         ("eu-nowhere-9", "no Bedrock in region 'eu-nowhere-9'", 0),

@@ -121,7 +121,7 @@ def test_the_doctor_tries_a_real_server(empty_repo: Repository, server: str) -> 
     result.stdout.fnmatch_lines(["  form *", "  text *", "  prompt *", "  side by side *", "  a run of 30 *"])
 
 
-def test_a_bad_model_in_all_roles_makes_an_orderly_run(
+def test_a_bad_model_in_all_roles(
     empty_repo: Repository, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", server)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_personalens.core.errors import ModelError
-from pytest_personalens.models import Request
+from pytest_personalens import ModelError, Request
 from pytest_personalens.models.bedrock import model_id
 from pytest_personalens.models.openai import Learnt
 from pytest_personalens.models.retry import Limiter, Reliable
@@ -99,9 +98,7 @@ def test_another_process_knows_what_was_learnt(endpoint: Endpoint, tmp_path: Pat
         ("`temperature` may only be set to 1 when thinking is enabled", ("temperature",), 4000, {"temperature"}),
     ],
 )  # fmt: skip
-def test_a_refusal_names_a_part_that_was_sent(
-    problem: str, sent: tuple[str, ...], tokens: int, parts: set[str]
-) -> None:
+def test_what_a_refusal_names(problem: str, sent: tuple[str, ...], tokens: int, parts: set[str]) -> None:
     learnt = Learnt()
     assert not learnt.learn(problem, (), tokens), "what was not sent is not refused"
     assert learnt.learn(problem, sent, tokens)
@@ -194,7 +191,7 @@ def test_an_expired_token_is_to_be_renewed(endpoint: Endpoint, monkeypatch: pyte
         ([{"text": "Yes."}], "stop_sequence", "Yes.", "end"),
     ],
 )  # fmt: skip
-def test_every_stop_reason_and_block_of_bedrock(
+def test_stop_reasons_of_bedrock(
     endpoint: Endpoint, content: list[object], stop: str, text: str, end: str
 ) -> None:
     body = {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": stop}

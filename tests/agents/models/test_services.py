@@ -197,9 +197,7 @@ PIECES: Final = [{"choices": [{"delta": {"tool_calls": [call]}}]} for call in (F
     ],
     ids=["a list", "at a path", "a stream"],
 )
-def test_the_calls_of_a_service_are_kept(
-    told: Repository, service: Service, answer: Answer, path: str, said: str
-) -> None:
+def test_calls_of_a_service(told: Repository, service: Service, answer: Answer, path: str, said: str) -> None:
     service.answer = lambda asked: answer
     args = ("-o", f"personalens_assistant_reply={path}") if path else ()
     turn = first_turn(told, *http(service), *args)
@@ -209,7 +207,7 @@ def test_the_calls_of_a_service_are_kept(
     assert [step["content"] for step in others] == ["QX77"] * ("steps" in turn)
 
 
-def test_headers_come_from_the_environment_and_are_shown_nowhere(
+def test_headers_of_the_environment_are_secret(
     told: Repository, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BOT_PASS", "s3cr3t-of-the-bot\n")
@@ -307,9 +305,7 @@ def test_each_dialogue_has_its_session(told: Repository, service: Service) -> No
     assert len({asked.body["session"] for asked in service.asked}) == 6
 
 
-def test_a_service_is_called_in_every_run_and_the_rest_is_replayed(
-    told: Repository, service: Service
-) -> None:
+def test_a_service_is_called_in_every_run_the_rest_is_replayed(told: Repository, service: Service) -> None:
     args = (*RUN, *http(service))
     told.inline(*args, "--personalens-record", "new").assert_outcomes(passed=1)
     (record,) = told.path.glob("__personalens__/**/*.json")
@@ -349,9 +345,7 @@ def test_what_cannot_be_meant_is_one_line(told: Repository, spec: str, ini: str,
 AGENT: Final = ("--personalens-assistant", "bedrock-agent:AGENT1/LIVE")
 
 
-def test_an_agent_of_bedrock_hears_the_last_message_and_tells_its_calls(
-    told: Repository, service: Service
-) -> None:
+def test_an_agent_of_bedrock_hears_the_last_message_alone(told: Repository, service: Service) -> None:
     traces = [("trace", {"trace": {"orchestrationTrace": {kind: data}}}) for kind, data in TRACE]
     service.answer = lambda asked: agent_turn(
         *traces, ("chunk", b"It is boo"), ("chunk", "ked, Zoë.".encode())
@@ -373,9 +367,7 @@ def test_an_agent_of_bedrock_hears_the_last_message_and_tells_its_calls(
     assert "About the user:" in state["promptSessionAttributes"]["context"]
 
 
-def test_an_agent_that_throttles_in_the_midst_of_its_stream_is_asked_again(
-    told: Repository, service: Service
-) -> None:
+def test_an_agent_that_throttles_in_a_stream_is_asked_again(told: Repository, service: Service) -> None:
     service.answers = [agent_turn(("chunk", b"It"), ("throttlingException", {"message": "slow down"}))]
     service.answer = lambda asked: agent_turn(("chunk", b"Booked."))
     turn = first_turn(told, *AGENT)
@@ -391,9 +383,7 @@ def test_an_agent_that_throttles_in_the_midst_of_its_stream_is_asked_again(
         (Answer([b'{"message": "gone"}'], status=404, headers={"x-amzn-ErrorType": "ResourceNotFoundException"}), "no bedrock-agent:AGENT1/LIVE in region us-east-1: gone; check agent, alias, region"),
     ],
 )  # fmt: skip
-def test_what_an_agent_will_not_do_is_told(
-    told: Repository, service: Service, answer: Answer, problem: str
-) -> None:
+def test_what_an_agent_will_not_do(told: Repository, service: Service, answer: Answer, problem: str) -> None:
     service.answer = lambda asked: answer
     result = told.inline(*RUN, *AGENT)
     result.assert_outcomes(failed=1)
@@ -401,9 +391,7 @@ def test_what_an_agent_will_not_do_is_told(
     assert len(service.asked) == 1
 
 
-def test_without_credentials_no_run_begins(
-    told: Repository, service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_credentials_no_run(told: Repository, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     result = told.inline(*RUN, *AGENT)
     assert_usage_error(result, "*bedrock-agent:AGENT1/LIVE: no usable AWS credentials*")
@@ -414,9 +402,7 @@ def test_without_credentials_no_run_begins(
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-def test_a_runtime_of_agentcore_is_read_to_its_end(
-    told: Repository, service: Service, agentcore: str, streamed: bool
-) -> None:
+def test_a_runtime_of_agentcore(told: Repository, service: Service, agentcore: str, streamed: bool) -> None:
     message = {"role": "assistant", "content": [{"text": "It is booked."}]}
     service.answer = lambda asked: (
         events("It is ", "booked.", end=False) if streamed else json_answer(message)
@@ -431,9 +417,7 @@ def test_a_runtime_of_agentcore_is_read_to_its_end(
     assert "About the user:" in asked.body["context"]
 
 
-def test_a_runtime_has_a_template_and_a_path_of_its_own(
-    told: Repository, service: Service, agentcore: str
-) -> None:
+def test_a_runtime_has_a_template_and_a_path(told: Repository, service: Service, agentcore: str) -> None:
     service.answer = lambda asked: json_answer({"result": "Fine."})
     template = 'personalens_assistant_request={"input": "{message}"}'
     turn = first_turn(

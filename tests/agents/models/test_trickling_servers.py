@@ -48,7 +48,7 @@ def trickle(request: pytest.FixtureRequest) -> Iterator[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("trickle", WAYS, indirect=True)
 @pytest.mark.parametrize("provider", ["openai", "bedrock"])
-def test_a_call_has_a_time_limit_as_a_whole(
+def test_a_call_has_a_time_limit(
     repo: Repository, monkeypatch: pytest.MonkeyPatch, trickle: str, provider: str
 ) -> None:
     for name, value in environment(trickle).items():

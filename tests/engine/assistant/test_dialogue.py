@@ -39,7 +39,7 @@ def roles(messages: tuple[Message, ...]) -> str:
         ((ON,), "single", {"max_turns": 2}, "uauau", "limit"),
     ],
 )
-def test_how_a_dialogue_ends(
+def test_how_it_ends(
     scenario: Scenario, turns: tuple[UserTurn, ...], kind: str, how: Any, said: str, end: str
 ) -> None:
     user = ScriptedUser(*turns)

@@ -56,9 +56,7 @@ ASYNC = "import asyncio\nasync def take(user, sessions):\n    await asyncio.slee
     ("body", "more"),
     [("return note", ()), (ASYNC, ()), (SLOW, ("-opersonalens_parallel=4",)), (ASYNC, ("-opersonalens_parallel=4",))],
 )  # fmt: skip
-def test_a_user_is_handed_over_once_with_the_whole_past(
-    repo: Repository, body: str, more: tuple[str, ...]
-) -> None:
+def test_a_user_is_handed_over_once(repo: Repository, body: str, more: tuple[str, ...]) -> None:
     repo.write(conftest=memory(body))
     repo.inline(*RUN, *more).assert_outcomes(passed=6)
     found = handed(repo)
@@ -115,9 +113,7 @@ def test_a_stored_dialogue_needs_no_memory(repo: Repository) -> None:
         ("def take(user, sessions):\n    time.sleep(9)\nreturn take", ("-o", "personalens_turn_timeout=0.01"), "personalens_memory: the assistant did not answer within 0."),
     ],
 )  # fmt: skip
-def test_a_memory_that_fails_is_the_assistants_fault(
-    repo: Repository, body: str, more: tuple[str, ...], told: str
-) -> None:
+def test_a_memory_that_fails(repo: Repository, body: str, more: tuple[str, ...], told: str) -> None:
     repo.write(conftest=memory(body))
     repo.inline(*RUN, *more)
     for one in (item["evaluation"] for item in repo.results()["items"]):
@@ -132,9 +128,7 @@ def test_a_memory_that_fails_is_the_assistants_fault(
         ("return note", "", ("-opersonalens_parallel=2",), "the fixture personalens_memory must have scope 'session' or 'module'"),
     ],
 )  # fmt: skip
-def test_a_fixture_that_cannot_be_used_is_one_line(
-    repo: Repository, body: str, scope: str, more: tuple[str, ...], told: str
-) -> None:
+def test_what_is_no_memory(repo: Repository, body: str, scope: str, more: tuple[str, ...], told: str) -> None:
     repo.write(conftest=memory(body, scope))
     result = repo.inline(*RUN, *more)
     assert told in " ".join(result.stdout.str().split())

@@ -85,7 +85,7 @@ return lambda: types.MappingProxyType({
 })"""
 
 
-def test_what_is_no_json_becomes_plain_and_secrets_are_masked(
+def test_values_become_plain_and_secrets_are_masked(
     repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-proj-0123456789abcdef")
@@ -127,7 +127,7 @@ def test_what_cannot_be_kept_is_a_fault_in_one_line(repo: Repository, body: str,
         ("return {'a': 1}", ("-opersonalens_parallel=2", "--personalens-assistant=openai:x"), "must return a callable with a parameter `context` under personalens_parallel = 2"),
     ],
 )  # fmt: skip
-def test_a_fixture_that_no_run_can_use_stops_it_in_one_line(
+def test_a_fixture_that_no_run_can_use(
     repo: Repository, body: str, options: tuple[str, ...], told: str
 ) -> None:
     repo.write(conftest=bot(body, SHARED))
@@ -163,9 +163,7 @@ def test_each_dialogue_of_many_side_by_side_has_its_own(repo: Repository) -> Non
 CHANGES = "import os\nreturn lambda: {'bookings': [{'guests': int(os.environ.get('GUESTS', 3))}]}"
 
 
-def test_a_verdict_is_replayed_while_the_state_is_the_same(
-    repo: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_verdict_is_replayed_in_the_same_state(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     args = (*RUN, *MODELS)
     repo.inline(*args, "--personalens-record=new")
     with_state = bot(CHANGES)
@@ -217,9 +215,7 @@ def state(context):
 return state"""
 
 
-def test_a_resumed_run_keeps_the_state_of_what_was_finished(
-    repo: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_resumed_run_keeps_the_state_it_has(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     counted = bot(KILLED).replace(
         "return lambda messages: f", 'return lambda messages: called("assistant") or f'
     )

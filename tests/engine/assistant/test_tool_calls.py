@@ -76,9 +76,7 @@ BEFORE = {"role": "user", "content": "before"}
         ([*acting(call("old_call")), BEFORE, *acting(call())], ["book_table", '{"ok": true}']),
     ],
 )  # fmt: skip
-def test_shapes_of_a_reply_of_which_lists_alone_say_what_was_called(
-    scenario: Scenario, reply: object, path: list[str] | None
-) -> None:
+def test_shapes_of_a_reply_and_its_calls(scenario: Scenario, reply: object, path: list[str] | None) -> None:
     turn = turn_of(scenario, reply)
     assert turn.content == TEXT
     assert turn.acts == (path is not None)
@@ -167,7 +165,7 @@ RESULTS = [ORPHAN | {"tool_call_id": f"c{i}"} for i in range(10_000)]
     [(acting(*MANY), 10_000, MAX_CALLS), ([m for c in MANY for m in acting(c)], 10_000, MAX_CALLS), (UNKEPT_FIRST, 10_000, MAX_CALLS), ([*RESULTS, *acting(call())], 1, 0)],
     ids=["one message", "many messages", "results of others first", "no call"],
 )  # fmt: skip
-def test_of_ten_thousand_the_first_are_kept_and_the_others_counted(
+def test_the_first_of_ten_thousand_are_kept(
     scenario: Scenario, reply: list[Any], calls: int, kept: int
 ) -> None:
     turn = turn_of(scenario, reply)
@@ -264,7 +262,7 @@ def loop() -> Iterator[EventLoop]:
         (lambda _: (SimpleNamespace(delta=c["choices"][0]["delta"]) for c in CHUNKS[:6] if c), ["book_table"]),
     ],
 )  # fmt: skip
-def test_streams_are_read_to_their_end(
+def test_streams(
     scenario: Scenario, loop: EventLoop, assistant: Callable[[Any], Any], names: list[str]
 ) -> None:
     turn = turn_of(scenario, guarded(assistant, timeout=5, loop=loop)([]))
@@ -302,7 +300,7 @@ def bought(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
 RUN = (*MODELS, "--personalens-sample=2", "--personalens-report=results.json")
 
 
-def test_records_hold_the_calls_and_replay_whatever_the_ids_are(
+def test_records_replay_calls_whatever_the_ids_are(
     bought: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record = json.loads(records(bought)[0].read_text())
@@ -390,9 +388,7 @@ ASSERTS = """
 """
 
 
-def test_a_failed_assertion_prints_what_was_called_instead(
-    bought: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_assertion_prints_the_calls(bought: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     bought.write(test_bot=ASSERTS)
     result = bought.inline(*MODELS, "--personalens-sample=1", "--personalens-record=live")
     result.assert_outcomes(failed=2)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-import threading
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import Future, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -15,16 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_personalens.core.judging.evaluation import Evaluation
-from pytest_personalens.core.judging.verdict import Dimension
+from pytest_personalens import Answer, Context, Dimension, Evaluation, Request, Scenario
 from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.core.runtime import SPARE
 from pytest_personalens.core.safe_text import slug
-from pytest_personalens.core.scenario import Context, Scenario
 from pytest_personalens.engine.engine import work
 from pytest_personalens.engine.job import Job, ParticipantSpecs
 from pytest_personalens.engine.participants import Participants
-from pytest_personalens.models import Answer, Request
 from pytest_personalens.models.call_log import CallLog
 from pytest_personalens.models.tape import TapeRules
 from pytest_personalens.plugin.stored.record_snapshots import RecordStore
@@ -97,30 +93,17 @@ def play(
 
     def test_bot() -> None: ...
 
-    config = SimpleNamespace(rootpath=root, getoption=lambda *names: None)
+    name, config = "test_bot[train-1]", SimpleNamespace(rootpath=root, getoption=lambda *names: None)
     item: Any = SimpleNamespace(
-        nodeid="test_bot.py::test_bot[train-1]",
-        path=root / "test_bot.py",
-        obj=test_bot,
-        name="test_bot[train-1]",
-        config=config,
+        nodeid=f"test_bot.py::{name}", path=root / "test_bot.py", obj=test_bot, name=name, config=config
     )
     store = RecordStore(item, scenario, scenario.id, mode)
     keeps = mode != "none" or resume
     calls = CallLog(root / "cache", run).case(scenario.id, anew=mode == "all") if keeps else None
-    rules = TapeRules(
-        str(store.path),
-        mode != "none",
-        mode == "all",
-        keeps_all=resume,
-        writes=store.writes,
-        run=run,
-        item="test_bot",
-    )
-    participants = Participants(
-        ParticipantSpecs(str(root), Settings.default(user_model="m", judge_model="m", judge_votes=3)),
-        added=lambda role, spec: world if role == "model" else None,
-    )
+    buys: Any = {"keeps_all": resume, "writes": store.writes, "run": run, "item": "test_bot"}
+    rules = TapeRules(str(store.path), mode != "none", mode == "all", **buys)
+    specs = ParticipantSpecs(str(root), Settings.default(user_model="m", judge_model="m", judge_votes=3))
+    participants = Participants(specs, added=lambda role, spec: world if role == "model" else None)
     job = Job(
         scenario, Context(user="Ada"), DIMENSIONS, {"task_completion": 1}, 0, 5.0, rules, store.load(), scenario.id,
         resumable=resume,
@@ -191,17 +174,10 @@ def test_what_a_replay_misses_is_said(scenario: Scenario, tmp_path: Path) -> Non
     assert len(world.asked) == CALLS
 
 
-def test_two_runs_at_once_share_what_either_buys(scenario: Scenario, tmp_path: Path) -> None:
-    world, done = World(), list[Run]()
-    runs = [
-        threading.Thread(target=lambda n=n: done.append(play(world, scenario, tmp_path, "live", str(n))))
-        for n in range(4)
-    ]
-    for run in runs:
-        run.start()
-    for run in runs:
-        run.join()
-    assert len(done) == 4
+def test_runs_at_once_share_what_any_of_them_buys(scenario: Scenario, tmp_path: Path) -> None:
+    world = World()
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda n: play(world, scenario, tmp_path, "live", str(n)), range(4)))
     assert len({run.outcome.model_dump_json() for run in done}) == 1
     assert len(world.asked) == CALLS
 

@@ -11,18 +11,16 @@ from contextlib import suppress
 
 import pytest
 
-from tests.support.processes.runs import assert_usage_error
+from tests.support.processes.runs import assert_ended, assert_usage_error
 from tests.support.repository import ROOT, Repository, calls, records
-from tests.support.scripted_agents import MODELS, PAID
+from tests.support.scripted_agents import MODELS, PAID, TOLD
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
 KEPT = ("-p", "cacheprovider")
 
 
 @pytest.mark.slow
-def test_records_are_written_and_read_where_python_runs_without_asserts(
-    paid: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_records_where_python_runs_without_asserts(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     args = ("--assert=plain", *KEPT, "--personalens-sample=2", *MODELS)
     monkeypatch.setenv("PYTHONOPTIMIZE", "1")
     result = paid.run_with_cache(*args, "--personalens-record=new")
@@ -39,9 +37,8 @@ def test_a_record_that_cannot_be_written_is_one_line_and_what_was_bought_is_kept
     folder.write_text("a file where the folder of the records belongs")
     result = run(*args)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        ["*the record cannot be written: *; make it writable and run again, what was bought is kept"]
-    )
+    told = "*the record cannot be written: *; make it writable and run again, what was bought is kept"
+    result.stdout.fnmatch_lines([told])
     assert "Traceback" not in str(result.stdout)
     assert calls(paid) == 5
     folder.unlink()
@@ -55,12 +52,10 @@ def chatty(call: Call) -> Reply:
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
-def test_workers_whose_controller_was_killed_make_no_further_call(
+def test_workers_of_a_killed_controller_stop(
     repo: Repository, endpoint: Endpoint, end: signal.Signals
 ) -> None:
-    repo.write(
-        conftest="import pytest\n\n@pytest.fixture(scope='session')\ndef personalens_assistant():\n    return lambda messages: 'done'\n"
-    )
+    repo.write(conftest=TOLD.replace("fine", "done"))
     endpoint.answer = chatty
     run = [
         *(sys.executable, "-m", "pytest", "-q", "-n", "2", "--personalens-sample=60", "--personalens-record=live"),
@@ -90,9 +85,7 @@ def own_cache(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
 
 
 @pytest.mark.parametrize("name", ["taken.json", "taken.md"])
-def test_the_agreement_command_looks_at_its_paths_before_it_pays(
-    own_cache: Repository, endpoint: Endpoint, name: str
-) -> None:
+def test_agreement_looks_at_its_paths_first(own_cache: Repository, endpoint: Endpoint, name: str) -> None:
     (own_cache.path / name).write_text("mine")
     for path, problem in (
         (f"{name}/x{name[5:]}", f"cannot write to {name}: *"),
@@ -102,26 +95,29 @@ def test_the_agreement_command_looks_at_its_paths_before_it_pays(
     assert not endpoint.calls
 
 
-def test_the_agreement_command_prints_before_it_writes(own_cache: Repository, endpoint: Endpoint) -> None:
+def test_agreement_prints_before_it_writes(own_cache: Repository, endpoint: Endpoint) -> None:
+    readings = (*AGREEMENT, "--dimensions", "tc", "--report")
     for _ in range(2):
-        result = own_cache.command(
-            *AGREEMENT, "--dimensions", "tc", "--report", "new/folder/x.json", "--report", "x.md"
-        )
-        assert result.ret == 0
-        result.stdout.fnmatch_lines(["openai:small *: 24 dialogues over *"])
+        result = own_cache.command(*readings, "new/folder/x.json", "--report", "x.md")
+        assert_ended(result, 0, "openai:small *: 24 dialogues over *")
     assert len(endpoint.calls) == 24, "what was paid for is replayed"
-    result = own_cache.command(*AGREEMENT, "--dimensions", "tc", "--report", "/proc/full.json")
-    assert result.ret == 4
-    result.stdout.fnmatch_lines(["openai:small *: 24 dialogues over *"])
+    result = own_cache.command(*readings, "/proc/full.json")
+    assert_ended(result, 4, "openai:small *: 24 dialogues over *")
 
 
-def test_the_agreement_command_goes_on_where_it_was_killed(own_cache: Repository, endpoint: Endpoint) -> None:
+def test_agreement_goes_on_where_it_was_killed(own_cache: Repository, endpoint: Endpoint) -> None:
     endpoint.answer = lambda call: Reply(**{**vars(play(call)), "delay": 0.1})
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pytest_personalens", *AGREEMENT, "--dimensions", "tc", "--concurrency", "1"],
-        cwd=own_cache.path,
-        stdout=subprocess.DEVNULL,
-    )
+    command = [
+        sys.executable,
+        "-m",
+        "pytest_personalens",
+        *AGREEMENT,
+        "--dimensions",
+        "tc",
+        "--concurrency",
+        "1",
+    ]
+    process = subprocess.Popen(command, cwd=own_cache.path, stdout=subprocess.DEVNULL)
     while len(endpoint.calls) < 10 and process.poll() is None:
         time.sleep(0.01)
     process.kill()
@@ -131,19 +127,14 @@ def test_the_agreement_command_goes_on_where_it_was_killed(own_cache: Repository
 
 
 @pytest.mark.parametrize("how", [(), ("-opersonalens_parallel=2",)], ids=["alone", "side by side"])
-def test_votes_are_kept_one_by_one(
+def test_votes_are_kept_singly(
     paid: Repository, monkeypatch: pytest.MonkeyPatch, how: tuple[str, ...]
 ) -> None:
     """The judge says no each time, and the process dies at its tenth vote."""
-    low = PAID.replace("score=dimension.scale.high", "score=dimension.scale.low").replace(
-        "@pytest.fixture\n", "@pytest.fixture(scope='session')\n"
-    )
-    paid.write(
-        conftest=low.replace(
-            'if os.environ.get("CRASH") == dimension.short:',
-            'if len(open(os.environ["CALLS"]).readlines()) == int(os.environ["CRASH"]):',
-        )
-    )
+    low = PAID.replace("score=dimension.scale.high", "score=dimension.scale.low")
+    shared = low.replace("@pytest.fixture\n", "@pytest.fixture(scope='session')\n")
+    tenth = 'if len(open(os.environ["CALLS"]).readlines()) == int(os.environ["CRASH"]):'
+    paid.write(conftest=shared.replace('if os.environ.get("CRASH") == dimension.short:', tenth))
     run = paid.run_with_cache
     votes = ("--personalens-dimensions=tc", "-opersonalens_judge_votes=15", "--personalens-record=live")
     args = (*KEPT, "--personalens-sample=1", *MODELS, *votes, *how)

@@ -1,10 +1,7 @@
-"""A run that is killed goes on where it stopped: nothing is bought twice but what was in flight, and the
-result is the same.
-"""
+"""A run that is killed goes on where it stopped: the result is the same, and only what was in flight is bought twice."""
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -13,12 +10,12 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from pytest_personalens.plugin.stored.resume import first_changed, sources
-from tests.support.repository import Repository, forget_calls
+from tests.support.repository import Repository, forget_calls, record_bytes, records
+from tests.support.scripted_agents import TEST
 
 #: Models and an assistant that write down when a call begins and when it is answered, 50 ms later.
 CONFTEST = """
@@ -62,14 +59,13 @@ CONFTEST = """
 """
 RESUMES = ("--personalens-sample=3", "--personalens-resume", "--personalens-record=new", "-v")
 MODELS = ("--personalens-user-model=user", "--personalens-judge-model=judge")
-#: So many dialogues are under way at a time: of each, the last answer may not have been noted down when the
-#: run is killed.
+#: So many dialogues are under way at a time: the last answer of each may not be noted down when the run is killed.
 PLACES = 4
 
 
 @pytest.fixture
 def asked(empty_repo: Repository) -> Repository:
-    empty_repo.write(conftest=CONFTEST, test_bot="def test_bot(personalens):\n    personalens.check()\n")
+    empty_repo.write(conftest=CONFTEST, test_bot=TEST)
     return empty_repo
 
 
@@ -108,27 +104,20 @@ def killed(repo: Repository, calls: int, *args: str) -> float:
     return at
 
 
-def recorded(repo: Repository) -> dict[str, Any]:
-    return {
-        p.name: json.loads(p.read_text(encoding="utf-8"))
-        for p in (repo.path / "__personalens__").rglob("*.json")
-    }
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "kills"),
     [(("-opersonalens_parallel=4",), 20), (("-n", "2", "-opersonalens_parallel=2"), 8)],
     ids=["alone", "workers"],
 )
-def test_killed_at_random_moments_the_union_is_that_of_an_undisturbed_run(
+def test_killed_at_random_the_union_is_the_whole_run(
     asked: Repository, how: tuple[str, ...], kills: int
 ) -> None:
     args, calls = ("--personalens-sample=30", "--personalens-record=new"), Calls(asked)
     run(asked, *args, "-p", "no:cacheprovider", "-opersonalens_parallel=30")
-    undisturbed, needed = recorded(asked), {key for key, _ in calls.made()}
+    undisturbed, needed = record_bytes(asked), {key for key, _ in calls.made()}
     assert len(needed) == len(calls.made()) == 30 * 6, "two turns, two replies, two readings"
-    for path in (asked.path / "__personalens__").rglob("*.json"):
+    for path in records(asked):
         path.unlink()
     calls.forget()
     forget_calls()
@@ -138,7 +127,7 @@ def test_killed_at_random_moments_the_union_is_that_of_an_undisturbed_run(
         ends.append(killed(asked, chance.randint(1, 12), *args, *how, "--personalens-resume"))
     last = run(asked, *args, *how, "--personalens-resume")
     assert last.ret == 0, last.stdout.str()
-    assert recorded(asked) == undisturbed
+    assert record_bytes(asked) == undisturbed
     assert {key for key, _ in calls.made()} == needed
     answered: dict[str, float] = {}
     lost = Counter[float]()
@@ -173,15 +162,13 @@ def test_what_all_parts_of_a_run_used_is_summed(asked: Repository) -> None:
     killed(asked, 5, *args)
     again = run(asked, *args, "--personalens-report=r.json")
     assert again.ret == 0, again.stdout.str()
-    found = json.loads((asked.path / "r.json").read_text(encoding="utf-8"))
-    # Of each dialogue two turns and two readings, each of 9 tokens in and 9 out, whichever part of the run
-    # bought them.
+    found = asked.results("r.json")
+    # Of each dialogue two turns and two readings, each of 9 tokens in and 9 out, whichever part of the run bought them.
     calls = {purpose: used["calls"] for purpose, used in found["usage"].items()}
     assert calls == {"judge p": 3, "judge tc": 3, "user agent": 6}
     assert found["usage"]["user agent"]["input_tokens"] == 6 * 9
-    assert found["usd"] == pytest.approx(
-        {"judge p": 3 * 9 * 300e-6, "judge tc": 3 * 9 * 300e-6, "user agent": 6 * 9 * 30e-6}
-    )
+    reading, turns = 3 * 9 * 300e-6, 6 * 9 * 30e-6
+    assert found["usd"] == pytest.approx({"judge p": reading, "judge tc": reading, "user agent": turns})
     assert "; 12 model calls, $0.0178" in again.stdout.str()
     anew = run(asked, *args, "--personalens-report=r.json")
     assert "model calls" not in anew.stdout.str(), "the next run is another one, and spends nothing"
@@ -192,9 +179,8 @@ def test_the_header_says_that_a_run_goes_on_and_another_run_is_refused(asked: Re
     killed(asked, 5, *RESUMES)
     other = run(asked, *RESUMES, "-opersonalens_context=D")
     assert other.ret == 4
-    assert other.stderr.str().startswith(
-        "ERROR: --personalens-resume: the interrupted run had personalens_context 'DIS', this one has 'D'; give the same, "
-    )
+    told = "ERROR: --personalens-resume: the interrupted run had personalens_context 'DIS', this one has 'D'; give the same, "
+    assert other.stderr.str().startswith(told)
     out = run(asked, *RESUMES, "-opersonalens_parallel=2").stdout.str()
     assert "continues the interrupted run" in out
     assert "3 passed" in out
@@ -222,9 +208,7 @@ def git(repo: Repository, *words: str) -> None:
 
 
 @pytest.mark.parametrize("version_control", [True, False], ids=["git", "no git"])
-def test_what_makes_it_another_assistant(
-    asked: Repository, monkeypatch: pytest.MonkeyPatch, version_control: bool
-) -> None:
+def test_another_assistant(asked: Repository, monkeypatch: pytest.MonkeyPatch, version_control: bool) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(asked.path.parent))
     if version_control:
         git(asked, "init")
