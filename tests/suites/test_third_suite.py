@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import jsonschema
 import pytest
@@ -13,6 +12,7 @@ from pytest_personalens.core.names import SUITES
 from tests.suites.personaconv.arguments import check_refused, gates
 from tests.support import third_suite
 from tests.support.processes.commands import refusal
+from tests.support.processes.runs import assert_ended
 from tests.support.repository import ROOT, Repository
 
 SUMS = ("--personalens-suite", "sums", "--personalens-sample")
@@ -50,42 +50,32 @@ def test_a_run_is_gated_and_compared_in_the_words_of_its_suite(
 ) -> None:
     """A low error is the better one, and a lift is above zero where the run is better."""
     monkeypatch.setenv("MISTAKE", "2.5")
-    lifts = [f"lift({name}, Blind) >= 0.5" for name in ("accuracy", "mae", "largest")]
-    wanted = ", ".join(
-        ("accuracy >= 0.8, mae <= 0.3, largest <= 2, large: accuracy >= 0.9, valid >= 0.9", *lifts)
-    )
+    lifts = ", ".join(f"lift({name}, Blind) >= 0.5" for name in ("accuracy", "mae", "largest"))
+    wanted = f"accuracy >= 0.8, mae <= 0.3, largest <= 2, large: accuracy >= 0.9, valid >= 0.9, {lifts}"
     result = sums.inline(
-        *SUMS, "16", "--personalens-control", "blind", GATE, wanted, "-v", REPORT, "results.json"
+        *SUMS, "16", "--personalens-control=blind", GATE, wanted, "-v", REPORT, "results.json"
     )
     assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            "personalens: 16 sums of sums 1.0, seed 'personalens', given result, controls blind",
-            "*::test_personalens[[]*plus*-u*+blind]*",
-            "               items  scored    acc  error largest",
-            "overall           16      16   0.88   0.31    2.50",
-            "small              8       8   0.88      -       -",
-            "large              8       8   0.88   0.31    2.50",
-            "control blind: accuracy 0.12, with this user's context 0.88: lift +0.75 (*one-sided p = 0.0*)",
-            "control blind: error 3.50, with this user's context 0.31: lift +3.19 (*one-sided p = 0.0*)",
-            "below the threshold*:",
-            "  3plus*-u3: right 0 < 1",
-            "gate mae: FAILED, mean error 0.31 (0.00 to *) > 0.30 over 8 sums",
-            "gate accuracy: passed, share of right sums 0.88 (*) >= 0.80 over 16 sums of 8 users",
-        ]
-    )
+    result.stdout.fnmatch_lines([
+        "personalens: 16 sums of sums 1.0, seed 'personalens', given result, controls blind",
+        "*::test_personalens[[]*plus*-u*+blind]*",
+        "               items  scored    acc  error largest",
+        "overall           16      16   0.88   0.31    2.50",
+        "small              8       8   0.88      -       -",
+        "large              8       8   0.88   0.31    2.50",
+        "control blind: accuracy 0.12, with this user's context 0.88: lift +0.75 (*one-sided p = 0.0*)",
+        "control blind: error 3.50, with this user's context 0.31: lift +3.19 (*one-sided p = 0.0*)",
+        "below the threshold*:",
+        "  3plus*-u3: right 0 < 1",
+        "gate mae: FAILED, mean error 0.31 (0.00 to *) > 0.30 over 8 sums",
+        "gate accuracy: passed, share of right sums 0.88 (*) >= 0.80 over 16 sums of 8 users",
+    ])  # fmt: skip
     assert "user turns" not in result.stdout.str()
     found = gates(sums)
     assert {name: (round(g["value"], 4), g["direction"], g["passed"]) for name, g in found.items()} == {
-        "accuracy": (0.875, ">=", True),
-        "mae": (0.3125, "<=", False),
-        "largest": (2.5, "<=", False),
-        "large: accuracy": (0.875, ">=", False),
-        "valid": (1.0, ">=", True),
-        "lift(accuracy, blind)": (0.75, ">=", True),
-        "lift(mae, blind)": (3.1875, ">=", True),
-        "lift(largest, blind)": (4.5, ">=", True),
-    }
+        "accuracy": (0.875, ">=", True), "mae": (0.3125, "<=", False), "largest": (2.5, "<=", False), "large: accuracy": (0.875, ">=", False), "valid": (1.0, ">=", True),
+        "lift(accuracy, blind)": (0.75, ">=", True), "lift(mae, blind)": (3.1875, ">=", True), "lift(largest, blind)": (4.5, ">=", True),
+    }  # fmt: skip
     # Seven of eight users are better, and each could as well have been worse.
     assert "one-sided p = 0.008" in found["lift(mae, blind)"]["message"]
     figures = sums.results()["overall"]["figures"]
@@ -119,9 +109,9 @@ def test_one_configuration_serves_two_suites(sums: Repository) -> None:
     assert list(gates(sums)) == ["accuracy", "mae", "valid"]
     settings = sums.results()["settings"]
     assert (settings["threshold"], settings["kind"], settings["max_turns"]) == ([["off", 2]], "all", 0)
-    sums.write(conftest=CONFTEST.replace(
-        "first, second = map", "return 'Done.'\n        first, second = map"
-    ))  # fmt: skip
+    sums.write(
+        conftest=CONFTEST.replace("first, second = map", "return 'Done.'\n        first, second = map")
+    )
     sums.inline("--personalens-sample", "2", REPORT, "results.json")
     assert list(gates(sums)) == ["tcr", "valid"]
     assert sums.results()["settings"]["threshold"] == [["personalization", 1]]
@@ -149,19 +139,11 @@ def test_a_test_of_another_suite_is_skipped_once_with_the_command_that_runs_it(s
     )
     result = sums.inline(*SUMS, "4", "-rs")
     result.assert_outcomes(passed=8, skipped=1)
-    result.stdout.fnmatch_lines(
-        [
-            "SKIPPED * a test of the suite personalens, which is run by pytest --personalens-suite personalens *"
-        ]
-    )
-    sums.write(
-        test_bot="import pytest\n\n@pytest.mark.personalens(suite='songs')\ndef test_it(personalens): ...\n"
-    )
-    result = sums.inline(*SUMS, "4")
-    assert result.ret == 2
-    result.stdout.fnmatch_lines(
-        ["*personalens(suite='songs'): expected one of: personalens, personaconv, *sums"]
-    )
+    result.stdout.fnmatch_lines(["SKIPPED * a test of the suite personalens, which is run by pytest --personalens-suite personalens *"])  # fmt: skip
+    mark = "@pytest.mark.personalens(suite='songs')"
+    sums.write(test_bot=f"import pytest\n\n{mark}\ndef test_it(personalens): ...\n")
+    told = "*personalens(suite='songs'): expected one of: personalens, personaconv, *sums"
+    assert_ended(sums.inline(*SUMS, "4"), 2, told)
 
 
 @pytest.mark.slow
@@ -176,14 +158,13 @@ def test_files_hold_the_suite_and_are_read_by_it(
     assert "Largest" not in page.read_text(encoding="utf-8")
     assert "| blind | error | " in text.read_text(encoding="utf-8")
     assert "8 sums of sums 1.0" in text.read_text(encoding="utf-8")
-    assert main(["report", str(sums.path / "results.json")]) == 0
-    assert "gate largest: passed, largest error 0.00" in capsys.readouterr().out
-    data = sums.results()
-    data["overall"]["figures"]["largest"]["value"] = 1.0
-    (sums.path / "results.json").write_text(json.dumps(data), encoding="utf-8")
     report = ("report", str(sums.path / "results.json"))
-    assert main(report) == 0
-    assert "gate largest: passed, largest error 0.00" in capsys.readouterr().out
+    data = sums.results()
+    for value in (data["overall"]["figures"]["largest"]["value"], 1.0):  # it is not taken from the file
+        data["overall"]["figures"]["largest"]["value"] = value
+        (sums.path / "results.json").write_text(json.dumps(data), encoding="utf-8")
+        assert main(report) == 0
+        assert "gate largest: passed, largest error 0.00" in capsys.readouterr().out
     monkeypatch.delitem(SUITES, "sums")
     monkeypatch.setattr("pytest_personalens.core.suite._OPEN", {})
     unknown = "results.json: suite: unknown suite 'sums'; known: personalens, personaconv"
@@ -201,11 +182,12 @@ def test_shards_workers_and_records_know_the_suite(
     assert {item["record"] for item in one["items"]} == {"written"}
     for part in ("1", "2"):
         sums.run(*SUMS, *whole, "--personalens-shard", f"{part}/2", "-n", "2", REPORT, f"shard{part}.json")
-    assert main(["merge", "shard1.json", "shard2.json", "--gate", "largest <= 1", "--report", "m.json"]) == 0
+    merge = ("merge", "shard1.json", "shard2.json", "--gate")
+    assert main([*merge, "largest <= 1", "--report", "m.json"]) == 0
     assert "gate largest: passed, largest error 0.00" in capsys.readouterr().out
-    merged = json.loads(Path("m.json").read_text(encoding="utf-8"))
+    merged = sums.results("m.json")
     assert merged["overall"] == one["overall"]
     assert {item["record"] for item in merged["items"]} == {"replayed"}
-    told = refusal(capsys, "merge", "shard1.json", "shard2.json", "--gate", "tcr >= 1")
     of = "(of the suite personalens: give --personalens-suite personalens)"
-    assert f"--gate: unknown metric 'tcr' {of}; known: accuracy, mae, largest" in told
+    told = f"--gate: unknown metric 'tcr' {of}; known: accuracy, mae, largest"
+    assert told in refusal(capsys, *merge, "tcr >= 1")

@@ -57,24 +57,14 @@ class Sums:
         return [f"u{n}" for n in range(8)]
 
     def refs(self, user: str) -> list[ScenarioRef]:
-        n = int(user[1:])
-        pairs = [(n, 1), (n, 2), (n, 100), (n, 101)]
-        return [
-            ScenarioRef(
-                user,
-                f"{a}plus{b}",
-                "large" if b > 9 else "small",
-                ("Sums",),
-                "odd" if (a + b) % 2 else "even",
-            )
-            for a, b in pairs
-        ]
+        a, others = int(user[1:]), (1, 2, 100, 101)
+        kinds, parts = {True: "large", False: "small"}, ("even", "odd")
+        return [ScenarioRef(user, f"{a}plus{b}", kinds[b > 9], ("Sums",), parts[(a + b) % 2]) for b in others]
 
     def load(self, ref: ScenarioRef) -> Sum:
         a, b = map(int, ref.task.split("plus"))
-        return Sum(
-            id=ref.id, user=ref.user, dataset="sums 1.0", kind=ref.kind, domains=ref.domains, numbers=(a, b)
-        )
+        of = {"user": ref.user, "dataset": "sums 1.0", "kind": ref.kind, "domains": ref.domains}
+        return Sum.model_validate({"id": ref.id, **of, "numbers": (a, b)})
 
 
 class Asker:

@@ -13,11 +13,10 @@ from pytest_personalens.suites.memory.arc_files import open_arcs
 from tests.suites.memory.arcs import ARC, DATA, LISTENER, SUITE, WITH_TASK
 from tests.suites.personaconv.arguments import check_refused
 from tests.support.processes.commands import check_dataset as main
+from tests.support.processes.runs import assert_ended
 from tests.support.repository import Repository
 
-APART = ARC.replace('"recall"', '"apart"').replace(
-    'date = "2026-01-07"', 'date = "2026-01-07"\nperson = "bo"'
-)
+APART = ARC.replace('"recall"', '"apart"').replace('"2026-01-07"', '"2026-01-07"\nperson = "bo"')
 
 
 @pytest.mark.parametrize(
@@ -68,18 +67,14 @@ def test_a_bad_arc_is_one_line_with_file_and_field(
     assert "\n" not in line
 
 
-def test_a_bad_arc_stops_the_run(empty_repo: Repository) -> None:
-    empty_repo.write(conftest=LISTENER)
-    (empty_repo.path / "arcs.toml").write_text(ARC.replace('"recall"', '"recal"'))
-    problem = "personalens: *arcs.toml: kind: expected 'recall', 'revise', *, not 'recal'"
-    check_refused(empty_repo, problem, *SUITE, DATA, "arcs.toml")
-
-
-def test_a_folder_without_arcs_and_a_missing_file_are_refused(empty_repo: Repository) -> None:
+def test_arcs_that_cannot_be_used_stop_the_run(empty_repo: Repository) -> None:
     empty_repo.write(conftest=LISTENER)
     (empty_repo.path / "none").mkdir()
-    check_refused(empty_repo, "personalens: *none: no file of arcs (*.toml) in it", *SUITE, DATA, "none")
-    check_refused(empty_repo, "personalens: *gone.toml: the file is missing", *SUITE, DATA, "gone.toml")
+    (empty_repo.path / "arcs.toml").write_text(ARC.replace('"recall"', '"recal"'))
+    for name, problem in {
+        "arcs.toml": "kind: expected 'recall', 'revise', *, not 'recal'", "none": "no file of arcs (*.toml) in it", "gone.toml": "the file is missing",
+    }.items():  # fmt: skip
+        check_refused(empty_repo, f"personalens: *{name}: {problem}", *SUITE, DATA, name)
 
 
 def checked(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str]:
@@ -109,28 +104,20 @@ def test_check_dataset_tells_every_fault_and_counts_the_other_arcs(
     (tmp_path / "notes.toml").write_text("title = 'no arcs'")
     code, told = checked(capsys, str(tmp_path), "--all")
     assert code == 1
-    lines = told.splitlines()
-    assert "recall                            1" in lines
+    assert "recall                            1" in told.splitlines()
     for line in (
-        "  recall.toml: arcs.2.domain: expected one of Alarm, ",
-        "  recall.toml: arcs.2.sessions.2.date: expected a later day than 2026-01-05, not 2026-01-04",
-        "  recall.toml: arcs.3.id: a second arc 'tea' of ada",
-        "  whose.toml: not valid TOML: ",
-    ):
-        assert sum(told.startswith(line) for told in lines) == 1, line
+        "recall.toml: arcs.2.domain: expected one of Alarm, ", "recall.toml: arcs.3.id: a second arc 'tea' of ada", "whose.toml: not valid TOML: ",
+        "recall.toml: arcs.2.sessions.2.date: expected a later day than 2026-01-05, not 2026-01-04",
+    ):  # fmt: skip
+        assert told.count(f"\n  {line}") == 1, line
 
 
 def test_an_assistant_must_be_told_user_and_session(empty_repo: Repository) -> None:
     (empty_repo.path / "arcs.toml").write_text(ARC)
     bot = "import pytest\n\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages: 'rooibos'\n"
     empty_repo.write(conftest=bot)
-    result = empty_repo.inline(*SUITE, DATA, "arcs.toml")
-    assert result.ret != 0
-    result.stdout.fnmatch_lines(
-        [
-            "personalens: the fixture personalens_assistant returned an assistant without a parameter 'context', *"
-        ]
-    )
+    told = "personalens: the fixture personalens_assistant returned an assistant without a parameter 'context', *"
+    assert_ended(empty_repo.inline(*SUITE, DATA, "arcs.toml"), 1, told)
     empty_repo.write(bot="def reply(messages):\n    return 'rooibos'\n")
     named = ("--personalens-assistant", "bot:reply")
     told = "*--personalens-assistant bot:reply: a callable without a parameter 'context', *"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.suites.memory.arcs import ARC, DATA, GATE, REPORT, SUITE
+from tests.support.processes.runs import assert_ended
 from tests.support.repository import Repository, records
 
 #: A bot that stores late: when it is asked for the first time if it has. SAYS, FINDS, KEEPS and STORE are
@@ -57,10 +58,9 @@ def repo(empty_repo: Repository) -> Repository:
     return empty_repo
 
 
-def bot(
-    repo: Repository, store: str, *, says: str = "True", finds: str = "True", keeps: str = "True"
-) -> None:
-    repo.write(conftest=CONFTEST.format(store=store, says=says, finds=finds, keeps=keeps))
+def bot(repo: Repository, store: str, **faults: str) -> None:
+    does = {"says": "True", "finds": "True", "keeps": "True", **faults}
+    repo.write(conftest=CONFTEST.format(store=store, **does))
 
 
 def arc(repo: Repository) -> Any:
@@ -90,49 +90,34 @@ def test_a_late_store_is_waited_for(repo: Repository) -> None:
 @pytest.mark.parametrize(
     ("faults", "store", "step"),
     [
-        ({"keeps": "'rooibos' not in note[1]"}, ALL, "never stored"),
-        ({"finds": "False"}, ALL, "stored and not found"),
-        ({"says": "False"}, ALL, "found and not used"),
-        ({"says": "False"}, "MemoryStore(settled=idle, all=own)", "stored and not used"),
-        ({"finds": "False"}, "MemoryStore(settled=idle, read=read)", "not found"),
+        ({"keeps": "'rooibos' not in note[1]"}, ALL, "never stored"), ({"finds": "False"}, ALL, "stored and not found"), ({"says": "False"}, ALL, "found and not used"),
+        ({"says": "False"}, "MemoryStore(settled=idle, all=own)", "stored and not used"), ({"finds": "False"}, "MemoryStore(settled=idle, read=read)", "not found"),
     ],
-)
+)  # fmt: skip
 def test_a_failure_names_its_step(repo: Repository, faults: dict[str, str], store: str, step: str) -> None:
     bot(repo, store, **faults)
     result = repo.inline(*SUITE, DATA, "arcs.toml", *REPORT, GATE, "memory >= 1")
-    result.stdout.fnmatch_lines(
-        [f"      why: does not say rooibos ({step})", f"memory store: *; values not said: 1 {step}"]
-    )
+    result.stdout.fnmatch_lines([f"      why: does not say rooibos ({step})", f"memory store: *; values not said: 1 {step}"])  # fmt: skip
     (reason,) = arc(repo)["verdicts"][0]["reasons"]
     assert (reason["code"], reason["detail"]) == ("not-said", step)
 
 
 def test_forget_looks_into_the_store(repo: Repository) -> None:
     run = (*SUITE, DATA, "forget.toml", GATE, "memory >= 1, residue <= 0")
+    bot(repo, ALL)
+    repo.inline(*run).stdout.fnmatch_lines(["      why: says rooibos (in the store)"])
     bot(repo, ALL, says="False")
-    result = repo.inline(*run)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            "memory store: waited *; still in the store: what was to be forgotten in 1 of 1 arc",
-            "gate residue: FAILED, share of dialogues with what was to be forgotten still in the store 1.00 * > 0.00 over 1 arc",
-            "gate memory: passed, *",
-        ]
-    )
+    assert_ended(
+        repo.inline(*run), 1,
+        "memory store: waited *; still in the store: what was to be forgotten in 1 of 1 arc",
+        "gate residue: FAILED, share of dialogues with what was to be forgotten still in the store 1.00 * > 0.00 over 1 arc",
+        "gate memory: passed, *",
+    )  # fmt: skip
     bot(repo, "MemoryStore(all=lambda context: [])", says="False")
     assert repo.inline(*run).ret == 0
     bot(repo, "MemoryStore(settled=idle)", says="False")
-    repo.inline(*run).stdout.fnmatch_lines(
-        [
-            "gate residue: FAILED (not decided), *: nobody looked; give the fixture personalens_memory_store with all*"
-        ]
-    )
-
-
-def test_what_is_said_is_told_to_be_in_the_store(repo: Repository) -> None:
-    bot(repo, ALL)
-    result = repo.inline(*SUITE, DATA, "forget.toml", GATE, "memory >= 1")
-    result.stdout.fnmatch_lines(["      why: says rooibos (in the store)"])
+    nobody = "gate residue: FAILED (not decided), *: nobody looked; give the fixture personalens_memory_store with all*"
+    repo.inline(*run).stdout.fnmatch_lines([nobody])
 
 
 @pytest.mark.parametrize(
@@ -170,26 +155,20 @@ def test_a_function_that_fails_is_one_line_and_the_dialogue_is_kept(
 )  # fmt: skip
 def test_a_store_that_cannot_be_used_is_told_once(repo: Repository, store: str, problem: str) -> None:
     bot(repo, store)
-    result = repo.inline(*SUITE, DATA, "arcs.toml")
-    assert result.ret != 0
-    result.stdout.fnmatch_lines(
-        [f"*personalens: the fixture personalens_memory_store {problem.replace('[', '[[]')}*"]
-    )
+    told = f"*personalens: the fixture personalens_memory_store {problem.replace('[', '[[]')}*"
+    assert_ended(repo.inline(*SUITE, DATA, "arcs.toml"), 1, told)
 
 
 def test_async_functions_side_by_side(repo: Repository) -> None:
-    store = """MemoryStore(settled=asettled, all=aall)
-import asyncio
+    functions = """
 async def asettled(context):
     while not idle(context):
-        await asyncio.sleep(0.02)
+        await __import__("asyncio").sleep(0.02)
+
 async def aall(context):
-    return own(context)"""
-    bot(repo, store)
-    text = (repo.path / "conftest.py").read_text()
-    head, _, tail = text.partition("    return MemoryStore(")
-    line, _, functions = tail.partition("\n")
-    (repo.path / "conftest.py").write_text(f"{functions}\n{head}    return MemoryStore({line}\n")
+    return own(context)
+"""
+    bot(repo, "MemoryStore(settled=asettled, all=aall)" + functions)
     two = ARC + ARC[ARC.index("[[arcs]]") :].replace('id = "tea"', 'id = "again"').replace('"ada"', '"bo"')
     (repo.path / "arcs.toml").write_text(two)
     run = (*SUITE, DATA, "arcs.toml", GATE, "memory >= 1", "-o", "personalens_parallel=2")

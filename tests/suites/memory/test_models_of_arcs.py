@@ -49,16 +49,11 @@ def test_a_model_is_told_the_rule_the_values_and_the_sessions(
     assert verdict["justification"] == "It never names the tea."
     assert [(e["turn"], e["quote"]) for e in verdict["evidence"]] == [(7, "reply 1")]
     (call,) = endpoint.calls
-    for line in (
+    assert {
         '{"turn": 0, "session": "2026-01-05", "role": "user", "content": "Put tea on the list, I drink rooibos."}',
         '{"turn": 7, "session": "2026-02-01", "role": "assistant", "content": "reply 1"}',
-        "2026-02-01",
-        "ada",
-        "</last>",
-        "rooibos | redbush",
-        "none",
-    ):
-        assert line in call.prompt.splitlines()
+        "2026-02-01", "ada", "</last>", "rooibos | redbush", "none",
+    } <= {*call.prompt.splitlines()}  # fmt: skip
     assert "every right value, which the person told in an earlier session" in call.prompt
     assert call.body["tools"][0]["function"]["parameters"]["properties"]["score"] == {"type": "boolean"}
 
@@ -139,12 +134,8 @@ def test_a_model_says_the_written_messages_in_their_sessions(one_arc: Repository
     assert said_by_user(item) == list(zip(days, OWN_WORDS, strict=True))
     assert item["evaluation"]["usage"]["user agent"]["calls"] == 4
     assert len(endpoint.calls) == 4
-    for call, written, words in zip(
-        endpoint.calls,
-        ("I drink rooibos.", "And some milk.", "weather in Oban?", "Order my tea."),
-        ("rooibos", "none", "none", "none"),
-        strict=True,
-    ):
+    written_of = {"I drink rooibos.": "rooibos", "And some milk.": "none", "weather in Oban?": "none", "Order my tea.": "none"}  # fmt: skip
+    for call, (written, words) in zip(endpoint.calls, written_of.items(), strict=True):
         assert f"{written}\n</message>\nWords that your message must have:\n<words>\n{words}\n" in call.prompt
     # It sees the session that it is in, and no value of the test in the last one.
     assert ["rooibos" in call.prompt.lower() for call in endpoint.calls] == [True, True, False, False]
@@ -182,7 +173,5 @@ def pytest_personalens_user_agent(spec):
 
 def test_an_agent_that_is_no_model_is_refused(one_arc: Repository) -> None:
     one_arc.write(conftest=LISTENER + OWN)
-    assert_usage_error(
-        one_arc.inline(*PLAYED[:-1], "own"),
-        "*--personalens-user-model: 'own' is no model, and only a model can say *",
-    )
+    told = "*--personalens-user-model: 'own' is no model, and only a model can say *"
+    assert_usage_error(one_arc.inline(*PLAYED[:-1], "own"), told)

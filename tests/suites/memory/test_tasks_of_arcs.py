@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.suites.memory.arcs import ARC, DATA, GATE, LISTENER, REPORT, SUITE, WITH_TASK, said_by_user
-from tests.support.processes.runs import assert_usage_error
+from tests.support.processes.runs import assert_ended, assert_usage_error
 from tests.support.repository import Repository, records
 from tests.support.servers.endpoint import Endpoint, Reply
 
@@ -122,33 +122,26 @@ def test_a_failure_quotes_the_reply_to_the_test_and_not_the_goodbye(one_arc: Rep
     assert "  user: Order my tea.\n+ Two boxes are on their way.\n" in (one_arc.path / "r.md").read_text()
 
 
-def test_an_arc_without_a_task_has_no_p(empty_repo: Repository) -> None:
-    (empty_repo.path / "arcs.toml").write_text(ARC)
-    item, said, scores = run(empty_repo, "I have ordered rooibos.")
-    assert said == ["Order my tea."]
-    assert scores == {"memory": 1}
-    assert item["evaluation"]["unread"] == {}
-
-
-def test_a_gate_rests_on_p(one_arc: Repository) -> None:
-    one_arc.write(conftest=BOT.format(replies=["Which tea would you like?", "Ordered."] + ["Yes."] * 9))
-    result = one_arc.inline(*RUN, GATE, "p >= 2.5")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["gate p: FAILED, mean personalization 1.00 * < 2.50 *"])
+def test_an_arc_without_a_task_has_no_p(one_arc: Repository) -> None:
+    (one_arc.path / "arcs.toml").write_text(ARC)
+    item, said, scores = run(one_arc, "I have ordered rooibos.")
+    assert (said, scores, item["evaluation"]["unread"]) == (["Order my tea."], {"memory": 1}, {})
 
 
 def test_gates_on_p_rest_on_the_arcs_with_a_task(one_arc: Repository) -> None:
+    one_arc.write(conftest=BOT.format(replies=["Which tea would you like?", "Ordered."] + ["Yes."] * 9))
+    result = one_arc.inline(*RUN, GATE, "p >= 2.5")
+    assert_ended(result, 1, "gate p: FAILED, mean personalization 1.00 * < 2.50 *")
     plain = ARC.replace('kind = "recall"', "").replace('"ada"', '"bea"')
     (one_arc.path / "arcs.toml").write_text((one_arc.path / "arcs.toml").read_text() + plain)
     one_arc.write(conftest=ORDERS)
-    lift = "lift(p, alone) >= 0"
-    result = one_arc.inline(*RUN, GATE, "p >= 2.5", GATE, lift, "--personalens-control", "alone")
+    lift = (GATE, "lift(p, alone) >= 0", "--personalens-control", "alone")
+    result = one_arc.inline(*RUN, GATE, "p >= 2.5", *lift)
     result.stdout.fnmatch_lines(["gate p: passed, mean personalization 3.00 (*) >= 2.50 over 1 arc"])
-    result.stdout.fnmatch_lines([f"gate {lift[:-5]}: passed, * over 1 arc, *"])
+    result.stdout.fnmatch_lines(["gate lift(p, alone): passed, * over 1 arc, *"])
     (one_arc.path / "arcs.toml").write_text(ARC)
-    one_arc.inline(*RUN, GATE, "p >= 2.5").stdout.fnmatch_lines(
-        ["gate p: FAILED (not decided), *: no arc of recall or revise or whose in this sample counts for it"]
-    )
+    none = "gate p: FAILED (not decided), *: no arc of recall or revise or whose in this sample counts for it"
+    one_arc.inline(*RUN, GATE, "p >= 2.5").stdout.fnmatch_lines([none])
 
 
 def test_a_model_plays_the_rest_of_the_session_and_judges_p(one_arc: Repository, endpoint: Endpoint) -> None:
@@ -168,10 +161,8 @@ def test_a_model_plays_the_rest_of_the_session_and_judges_p(one_arc: Repository,
     def answer(call: Any) -> Reply:
         if call.body["model"] == "user":
             return Reply(next(says))
-        score = "true" if "The rule:" in call.prompt else "2"
-        return Reply(
-            f'Evidence: turn {7 if score == "true" else 1}: "reply 1"\nJustification: so\nScore: {score}'
-        )
+        turn, score = (7, "true") if "The rule:" in call.prompt else (1, "2")
+        return Reply(f'Evidence: turn {turn}: "reply 1"\nJustification: so\nScore: {score}')
 
     endpoint.answer = answer
     one_arc.inline(*RUN, *models, "--personalens-record", "new")
@@ -199,7 +190,5 @@ def test_a_mark_of_a_test_for_other_suites_does_not_cut_an_arc(one_arc: Reposito
 
 def test_a_dimension_that_no_arc_of_the_kinds_has_stops_the_run(one_arc: Repository) -> None:
     kinds = ("--personalens-kind", "forget,apart", "--personalens-dimensions", "p")
-    assert_usage_error(
-        one_arc.inline(*SUITE, *kinds),
-        "*--personalens-dimensions p: no arc of the kind forget, apart has a score there, *; leave it out*",
-    )
+    told = "*--personalens-dimensions p: no arc of the kind forget, apart has a score there, *; leave it out*"
+    assert_usage_error(one_arc.inline(*SUITE, *kinds), told)
