@@ -3,41 +3,31 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.support.servers.loopback import Handler, Loopback
 
 ARGUMENTS = {"people": 2, "day": "Friday"}
 
 
-class ScriptedModel:
+class ScriptedModel(Loopback):
     """Whatever the user says, it books a table by the tool it was given, and then reports the result."""
 
     def __init__(self) -> None:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(_Answering)
+        self.url += "/v1"
 
 
-class _Handler(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        message = _answer(body)
-        streamed = bool(body.get("stream"))
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream" if streamed else "application/json")
-        self.end_headers()
+class _Answering(Handler):
+    protocol_version = "HTTP/1.0"  # the end of the answer is that of the connection
+
+    def serve(self) -> None:
+        body = self.read()
+        message, streamed = _answer(body), bool(body.get("stream"))
+        self.head(200, Content_Type="text/event-stream" if streamed else "application/json")
         for part in _streamed(message) if streamed else (json.dumps(_whole("message", message)),):
             self.wfile.write(part.encode())
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  (the base class names it so)
-        pass
 
 
 def _answer(body: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from tests.project.fuzz.base import free_port, make_base
+from tests.project.fuzz.base import make_base
 from tests.project.fuzz.case import Case, Setup
 from tests.project.fuzz.kinds import KINDS, kind_of
 from tests.project.fuzz.oracle import FAULTS, OF_PYTEST, ending, faults
@@ -35,7 +35,7 @@ class Fuzzer:
     def __init__(self, folder: Path, seed: str, only: str = "") -> None:
         self._folder, self._seed, self._only = folder, seed, only
         self._base = folder / "base"
-        address = f"http://127.0.0.1:{free_port()}"  # where nobody answers: no case reaches a network
+        address = "http://127.0.0.1:1"  # where nobody answers: no case reaches a network
         self.runner = Runner({
             "PATH": os.environ["PATH"], "TMPDIR": tempfile.mkdtemp(dir=folder), "PERSONALENS_CACHE_DIR": str(folder / "cache"),
             "AWS_EC2_METADATA_DISABLED": "true", "AWS_ENDPOINT_URL": address, "OPENAI_BASE_URL": f"{address}/v1",
@@ -46,7 +46,6 @@ class Fuzzer:
         """Make the base, and prove that each kind passes where nothing is wrong, and fails else."""
         make_base(self._base, self._make)
         import_package()
-        self.runner.measure = lambda: self._control("options", good=False)
         for kind in kinds:
             for good in (True, False):
                 self._control(kind, good=good)
@@ -76,9 +75,7 @@ class Fuzzer:
     def _control(self, kind: str, *, good: bool) -> None:
         folder = Path(tempfile.mkdtemp(dir=self._folder)) / "control"
         case = KINDS[kind][0](Setup(self._base, folder, Random(kind), good=good, mutates=False))
-        started = time.monotonic()
         outcome = self.runner.run(case, folder, good=good)
-        self.runner.control = max(self.runner.control, time.monotonic() - started)
         if (outcome.status == 0) != (good or case.passes(outcome.text)) or "Traceback" in outcome.text:
             what = f"the control of {kind}, {'good' if good else 'bad'}"
             raise SystemExit(f"{what}, ended with {outcome.status}:\n{outcome.text}")

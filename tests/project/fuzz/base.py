@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import socket
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -150,10 +149,3 @@ def _results(folder: Path, run: Runs, *, good: bool) -> None:
     made(*PAID, "--personalens-record", "live", "--personalens-resume", dies="6")
     shutil.move(setup.repo / ".pytest_cache", keep / "cache")
     shutil.rmtree(work)
-
-
-def free_port() -> int:
-    """A port of this machine at which nobody listens."""
-    with socket.socket() as made:
-        made.bind(("127.0.0.1", 0))
-        return int(made.getsockname()[1])

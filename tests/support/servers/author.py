@@ -17,16 +17,8 @@ _NAMES = """
 """
 _FIRST, _LAST = zip(*(name.split() for name in _NAMES.split(",")), strict=True)
 _PLACES = (
-    "the quay",
-    "a mill",
-    "the old station",
-    "a school",
-    "the market",
-    "a farm",
-    "the library",
-    "a harbour wall",
-    "a bakery",
-)
+    "the quay", "a mill", "the old station", "a school", "the market", "a farm", "the library", "a harbour wall", "a bakery",
+)  # fmt: skip
 
 
 def author(call: Call) -> Reply:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import unquote
 
 from pytest_personalens.models import Model, open_model
 from pytest_personalens.models.retry import Reliable
+from tests.support.servers.loopback import Handler, Loopback
 
 
 @dataclass
@@ -59,7 +58,7 @@ def environment(url: str) -> dict[str, str]:
     }  # fmt: skip
 
 
-class Endpoint:
+class Endpoint(Loopback):
     """Answers from `replies` in turn, or by `answer` if they are used up."""
 
     def __init__(self) -> None:
@@ -70,18 +69,12 @@ class Endpoint:
         self._lock = threading.Lock()
         self._seen: list[str] = []
         self._opened: list[Reliable] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        ).start()
+        super().__init__(self._handler())
 
     def close(self) -> None:
         while self._opened:
             self._opened.pop().close()
-        self._server.shutdown()
-        self._server.server_close()
+        super().close()
 
     def environment(self) -> dict[str, str]:
         """What points boto3 and openai, unmodified, at this endpoint."""
@@ -120,14 +113,12 @@ class Endpoint:
             with self._lock:
                 self.in_flight -= 1
 
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
+    def _handler(self) -> type[Handler]:
         endpoint = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        class Answering(Handler):
+            def serve(self) -> None:
+                body = self.read()
                 call = _bedrock(self.path, body) if self.path.startswith("/model/") else _openai(body)
                 call.headers = {k.lower(): v for k, v in self.headers.items()}
                 with endpoint.flight():
@@ -140,37 +131,25 @@ class Endpoint:
                     time.sleep(3 if reply.fault == "hang" else 0)
                     self.cut()
                     return
-                content = (
-                    _content(call, reply, *endpoint.tokens(call))
-                    if reply.status == 200
-                    else _error(call, reply)
-                )
-                content = content if reply.raw is None else reply.raw
+                content = reply.raw
+                if content is None and reply.status == 200:
+                    content = _content(call, reply, *endpoint.tokens(call))
+                elif content is None:
+                    content = _error(call, reply)
                 payload = content if isinstance(content, bytes) else json.dumps(content).encode()
                 payload = b"{not json" if reply.fault == "garbage" else payload
-                self.send_response(reply.status)
-                self.send_header("Content-Type", reply.kind)
-                self.send_header("Content-Length", str(len(payload)))
-                if reply.status != 200 and call.protocol == "bedrock":
-                    self.send_header("x-amzn-ErrorType", reply.code)
-                for name, value in reply.headers.items():
-                    self.send_header(name, value)
-                self.end_headers()
+                error = (
+                    {"x-amzn-ErrorType": reply.code}
+                    if reply.status != 200 and call.protocol == "bedrock"
+                    else {}
+                )
+                about = {"Content-Type": reply.kind, "Content-Length": str(len(payload)), **error}
+                self.head(reply.status, **about, **reply.headers)
                 self.wfile.write(payload[: len(payload) // 2] if reply.fault == "half" else payload)
                 if reply.fault == "half":
                     self.cut()
 
-            def cut(self) -> None:
-                # Closing alone would leave the connection open: the handler's files still hold it.
-                self.wfile.flush()
-                self.close_connection = True
-                with suppress(OSError):
-                    self.connection.shutdown(socket.SHUT_RDWR)
-
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002  (the base class names it so)
-                pass
-
-        return Handler
+        return Answering
 
 
 def _bedrock(path: str, body: dict[str, Any]) -> Call:
@@ -217,21 +196,17 @@ def _content(call: Call, reply: Reply, full: int, cached: int) -> dict[str, Any]
 def play(call: Call) -> Reply:
     """A user who asks once and is content, a judge who is as well, an assistant who acts."""
     if "Give this reading:" in call.prompt and "tools" not in call.body:
-        return Reply(
-            f"Justification: It fits.\nScore: {'true' if re.search('true.{1,6}false', call.prompt, re.IGNORECASE) else 3}"
-        )
+        is_true = re.search("true.{1,6}false", call.prompt, re.IGNORECASE)
+        return Reply(f"Justification: It fits.\nScore: {'true' if is_true else 3}")
     if "Give this reading:" in call.prompt:
         schema = call.body["tools"][0]["function"]["parameters"]["properties"]["score"]
-        by_type = {
-            "boolean": "Leak" not in call.prompt.rsplit(":", 1)[1],
-            "array": [3] * schema.get("minItems", 0),
-        }
+        is_good = "Leak" not in call.prompt.rsplit(":", 1)[1]
+        by_type = {"boolean": is_good, "array": [3] * schema.get("minItems", 0)}
         score = by_type.get(schema["type"], 3)
         return Reply(data={"evidence": [quote_of(call)], "justification": "It fits.", "score": score})
     if "You are acting the part" in call.system:
-        return Reply(
-            "Thanks! TERMINATE" if "<transcript>" in call.prompt else "I need something done, please."
-        )
+        is_first = "<transcript>" not in call.prompt
+        return Reply("I need something done, please." if is_first else "Thanks! TERMINATE")
     return Reply("Done: it is booked for Thursday at 16:00.")
 
 

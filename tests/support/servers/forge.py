@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.support.servers.loopback import Handler, Loopback
 
 _COMMENTS = re.compile(r"/repos/acme/bot/issues/7/comments|/projects/42/merge_requests/7/notes")
 _COMMENT = re.compile(r"(?:/repos/acme/bot/issues/comments|/projects/42/merge_requests/7/notes)/(\d+)")
@@ -56,35 +56,17 @@ def forge() -> Iterator[Forge]:
     """A server that runs until the end of the block."""
     state = Forge()
 
-    class Handler(BaseHTTPRequestHandler):
-        def _serve(self) -> None:
-            length = int(self.headers.get("Content-Length") or 0)
-            body = json.loads(self.rfile.read(length)) if length else {}
+    class Answering(Handler):
+        def serve(self) -> None:
+            body = self.read()
             state.requests.append((self.command, self.path))
-            known = any(self.headers.get(name) == value for name, value in state.tokens.items())
-            status, found = (
-                state.answer(self.command, self.path, body)
-                if known
-                else (401, {"message": "Bad credentials"})
-            )
+            status, found = 401, {"message": "Bad credentials"}
+            if any(self.headers.get(name) == value for name, value in state.tokens.items()):
+                status, found = state.answer(self.command, self.path, body)
             data = found if isinstance(found, bytes) else json.dumps(found).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
+            self.head(status, Content_Length=str(len(data)))
             self.wfile.write(data)
 
-        do_GET = do_POST = do_PATCH = do_PUT = _serve  # noqa: N815
-
-        def log_message(self, *args: object) -> None:
-            """Not to the terminal."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    state.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with closing(Loopback(Answering)) as server:
+        state.url = server.url
         yield state
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

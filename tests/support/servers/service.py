@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import socket
 import struct
 import threading
 import time
+from base64 import b64encode
 from binascii import crc32
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.support.servers.loopback import Handler, Loopback
 
 
 @dataclass
@@ -47,7 +48,7 @@ def events(*data: object, end: bool = True) -> Answer:
     return Answer([*pieces, *([b"data: [DONE]\n\n"] if end else [])], "text/event-stream; charset=utf-8")
 
 
-class Service:
+class Service(Loopback):
     """Answers from `answers` in turn, or by `answer` if they are used up."""
 
     def __init__(self) -> None:
@@ -55,69 +56,45 @@ class Service:
         self.answer: Callable[[Asked], Answer] = lambda asked: json_answer("Done: it is booked for 16:00.")
         self.asked: list[Asked] = []
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        serve = {"poll_interval": 0.02}
-        threading.Thread(target=self._server.serve_forever, kwargs=serve, daemon=True).start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(self._handler())
 
     def reply_to(self, asked: Asked) -> Answer:
         with self._lock:
             self.asked.append(asked)
             return self.answers.pop(0) if self.answers else self.answer(asked)
 
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
+    def _handler(self) -> type[Handler]:
         service = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
+        class Answering(Handler):
+            def serve(self) -> None:
                 headers = {name.lower(): value for name, value in self.headers.items()}
-                answer = service.reply_to(Asked(self.path, headers, json.loads(body)))
+                answer = service.reply_to(Asked(self.path, headers, self.read()))
                 with suppress(OSError):  # nobody may wait for it any more
                     self.send(answer)
 
             def send(self, answer: Answer) -> None:
-                self.send_response(answer.status)
-                self.send_header("Content-Type", answer.kind)
-                self.send_header("Transfer-Encoding", "chunked")
-                for name, value in answer.headers.items():
-                    self.send_header(name, value)
-                self.end_headers()
+                self.head(
+                    answer.status, Content_Type=answer.kind, Transfer_Encoding="chunked", **answer.headers
+                )
                 for piece in answer.pieces[: -1 if answer.cut else None]:
                     time.sleep(answer.pause)
                     self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
                     self.wfile.flush()
                 if answer.cut:
-                    self.close_connection = True
-                    self.connection.shutdown(socket.SHUT_RDWR)
+                    self.cut()
                 else:
                     self.wfile.write(b"0\r\n\r\n")
 
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002  (the base class names it so)
-                pass
-
-        return Handler
+        return Answering
 
 
 def agent_turn(*events: tuple[str, object]) -> Answer:
     """What InvokeAgent answers: (kind, data) framed as AWS frames events; bytes stand for a chunk of text."""
-    frames = [
-        _frame(kind, {"bytes": _base64(data)} if isinstance(data, bytes) else data) for kind, data in events
-    ]
-    return Answer(frames, "application/vnd.amazon.eventstream")
-
-
-def _base64(data: bytes) -> str:
-    import base64
-
-    return base64.b64encode(data).decode()
+    told = (
+        (k, {"bytes": b64encode(data).decode()} if isinstance(data, bytes) else data) for k, data in events
+    )
+    return Answer([_frame(*one) for one in told], "application/vnd.amazon.eventstream")
 
 
 def _frame(kind: str, data: object) -> bytes:
