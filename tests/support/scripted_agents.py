@@ -60,5 +60,11 @@ TALK: Final = Dialogue(
 )
 
 
+def says(reply: str, *, given: str = "", takes: str = "messages", head: str = "") -> str:
+    """The text of a conftest.py whose assistant returns the value of an expression; `given` are its fixtures."""
+    fixture = f"@pytest.fixture\ndef personalens_assistant({given}):\n    return lambda {takes}: {reply}\n"
+    return f"import os, re\nimport pytest\n{head}\n{fixture}"
+
+
 def judge(model: FakeModel, meter: Meter | None = None) -> ModelJudge:
     return ModelJudge(model, meter or Meter(), Prompts())

@@ -13,6 +13,7 @@ from pytest_personalens.core.errors import error_codes
 from tests.support import reference
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import ROOT, Repository
+from tests.support.scripted_agents import says
 
 #: What a user meets, and its code. A code that was published keeps its meaning.
 OPTIONS = {
@@ -111,8 +112,7 @@ def test_the_code_ends_what_an_item_and_a_gate_say(repo: Repository) -> None:
     gates = ("--personalens-gate=p >= 4, limits_broken <= 0", "--personalens-gate=multi: p >= 1")
     lines = repo.inline(*args, *gates).outlines
     assert {code for line in lines if (code := line[-7:]).startswith("(PL")} == {"(PL601)", "(PL605)"}
-    bot = "import pytest\n@pytest.fixture\ndef personalens_assistant(): return lambda messages: 1 / 0\n"
-    repo.write(conftest=bot)
+    repo.write(conftest=says("1 / 0"))
     repo.inline(*args).stdout.fnmatch_lines(["E   not scored, assistant at fault: *", "E   * (PL501)"])
     repo.write(conftest="")
     repo.inline(*args).stdout.fnmatch_lines(["*no assistant to test; *(PL401)*"])

@@ -28,6 +28,7 @@ from tests.suites.memory.arcs import (  # fmt: skip
 )
 from tests.support.browser import Page
 from tests.support.repository import ROOT, Repository, records
+from tests.support.scripted_agents import says
 from tests.support.servers.endpoint import Endpoint, Reply
 
 #: The example bot knows nothing of the world, and of nobody who listens.
@@ -62,9 +63,8 @@ def test_the_readme_names_the_kinds_that_each_bot_gets_wrong(
         return shares(bots.results())
 
     right = of_bot("remembers")
-    scores = [
-        score for kind, read in by_kind(bots.results()).items() if kind not in NOT_ITS for score in read
-    ]
+    of_its = (read for kind, read in by_kind(bots.results()).items() if kind not in NOT_ITS)
+    scores = [score for read in of_its for score in read]
     assert sum(scores) / len(scores) >= 0.8
     assert right.keys() == {*KINDS}
     readme = (ROOT / "example_project" / "README.md").read_text(encoding="utf-8")
@@ -77,13 +77,11 @@ def test_the_readme_names_the_kinds_that_each_bot_gets_wrong(
 
 @pytest.mark.slow
 def test_a_bot_that_only_says_done_passes_what_asks_for_no_memory(empty_repo: Repository) -> None:
-    done = 'import pytest\n\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages, context: "Done."\n'
-    empty_repo.write(conftest=done)
+    empty_repo.write(conftest=says("'Done.'", takes="messages, context"))
     empty_repo.inline(*SUITE, *REPORT, GATE, "valid >= 1")
     passing = {"forget", "apart", "restraint"}
-    assert shares(empty_repo.results()) == {kind: float(kind in passing) for kind in KINDS} | {
-        "audience": 0.06
-    }
+    expected = {kind: float(kind in passing) for kind in KINDS} | {"audience": 0.06}
+    assert shares(empty_repo.results()) == expected
 
 
 @pytest.mark.slow
@@ -133,9 +131,7 @@ def test_each_item_has_users_of_its_own_and_two_users_have_two_ids(empty_repo: R
     people = [len({session.get("person", arc["person"]) for session in arc["sessions"]}) for arc in arcs]
     # Each arc twice with all its people, and its last session alone, of one person, twice.
     assert len(users) == sum(2 * count + 2 for count in people)
-    both = [
-        c["user"] for c in heard(empty_repo) if c["user"].startswith("harpreet+") and "alone" not in c["user"]
-    ]
+    both = [user for user in users if user.startswith("harpreet+") and "alone" not in user]
     assert {user.endswith("+henrik") for user in both} == {True, False}
 
 
@@ -195,14 +191,12 @@ def test_a_kind_that_falls_is_red_although_others_rise(
     assert same.ret == 0
     monkeypatch.setenv("TELLS", "nothing")
     result = empty_repo.inline(*SUITE, "--personalens-baseline", "base.json", *REPORT)
-    result.stdout.fnmatch_lines(
-        [
-            "compared with base.json: 255 arcs, at the level 0.05 for all * gates together",
-            "gate regression: recall: memory: FAILED, memory 1.00 -> 0.00 * over 18 arcs of 17 users: a *",
-            "gate regression: memory: passed, memory * -> * over 255 arcs of 120 users: no significant drop*",
-            "gate regression: restraint: memory: passed, memory 0.00 -> 1.00 *",
-        ]
-    )
+    result.stdout.fnmatch_lines([
+        "compared with base.json: 255 arcs, at the level 0.05 for all * gates together",
+        "gate regression: recall: memory: FAILED, memory 1.00 -> 0.00 * over 18 arcs of 17 users: a *",
+        "gate regression: memory: passed, memory * -> * over 255 arcs of 120 users: no significant drop*",
+        "gate regression: restraint: memory: passed, memory 0.00 -> 1.00 *",
+    ])  # fmt: skip
     again = empty_repo.command("report", "results.json")
     again.stdout.fnmatch_lines(["gate regression: recall: memory: FAILED, *"])
 

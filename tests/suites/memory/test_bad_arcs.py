@@ -15,6 +15,7 @@ from tests.suites.personaconv.arguments import check_refused
 from tests.support.processes.commands import check_dataset as main
 from tests.support.processes.runs import assert_ended
 from tests.support.repository import Repository
+from tests.support.scripted_agents import says
 
 APART = ARC.replace('"recall"', '"apart"').replace('"2026-01-07"', '"2026-01-07"\nperson = "bo"')
 
@@ -114,8 +115,7 @@ def test_check_dataset_tells_every_fault_and_counts_the_other_arcs(
 
 def test_an_assistant_must_be_told_user_and_session(empty_repo: Repository) -> None:
     (empty_repo.path / "arcs.toml").write_text(ARC)
-    bot = "import pytest\n\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages: 'rooibos'\n"
-    empty_repo.write(conftest=bot)
+    empty_repo.write(conftest=says("'rooibos'"))
     told = "personalens: the fixture personalens_assistant returned an assistant without a parameter 'context', *"
     assert_ended(empty_repo.inline(*SUITE, DATA, "arcs.toml"), 1, told)
     empty_repo.write(bot="def reply(messages):\n    return 'rooibos'\n")

@@ -11,6 +11,7 @@ import pytest
 
 from tests.suites.memory.arcs import ARC, DATA, REPORT, SUITE
 from tests.support.repository import ROOT, Repository
+from tests.support.scripted_agents import says
 from tests.support.servers.endpoint import Endpoint, Reply
 
 
@@ -98,19 +99,15 @@ def test_the_judge_reads_the_last_session(empty_repo: Repository) -> None:
             if of_arc == kind
         ]  # fmt: skip
         (empty_repo.path / "arcs" / f"{kind}.toml").write_text(f'{head}"{kind}"' + "\n".join(arcs))
+    replies = f"REPLIES = {[reply for *_, reply, _ in READINGS]}"
     empty_repo.write(
-        conftest=f"""
-        import re
-        import pytest
-
-        REPLIES = {[reply for *_, reply, _ in READINGS]}
-
-        @pytest.fixture
-        def personalens_assistant():
-            return lambda messages, context: REPLIES[int(re.match("p([0-9]+)", context.user)[1])]
-        """
+        conftest=says(
+            "REPLIES[int(context.user[1:].partition('+')[0])]", takes="messages, context", head=replies
+        )
     )
     empty_repo.inline(*SUITE, DATA, "arcs", *REPORT)
     evaluations = [item["evaluation"] for item in empty_repo.results()["items"]]
     scores = {int(e["user"].removeprefix("p")): e["verdicts"][0]["score"] for e in evaluations}
     assert [(*row[:3], scores[number]) for number, row in enumerate(READINGS)] == READINGS
+    codes = [{r["code"] for r in e["verdicts"][0]["reasons"]} for e in evaluations if e["kind"] == "audience"]
+    assert all(len(of_item) < 2 for of_item in codes), "who says a value is not told of a hint at it as well"

@@ -101,14 +101,12 @@ def test_a_control_and_an_estimate_count_a_call_for_each_arc_and_message(
 ) -> None:
     run = (*RUN, *JUDGE, "live", CONTROL, "alone")
     told = one_arc.inline(*run, *USER, "--personalens-assistant", "openai:bot", "--personalens-estimate")
-    told.stdout.fnmatch_lines(
-        [
-            "assistant *5 *",
-            "judge memory * 2 *",
-            "user agent * 5 *",
-            "An estimate: *, one reply to each message, *",
-        ]
-    )
+    told.stdout.fnmatch_lines([
+        "assistant *5 *",
+        "judge memory * 2 *",
+        "user agent * 5 *",
+        "An estimate: *, one reply to each message, *",
+    ])  # fmt: skip
     assert not endpoint.calls
     endpoint.answer = lambda call: Reply(data={**KNOWS, "evidence": [{"turn": 0, "quote": "Order my tea."}]})
     one_arc.inline(*run)

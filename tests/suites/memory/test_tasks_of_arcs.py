@@ -9,27 +9,19 @@ import pytest
 from tests.suites.memory.arcs import ARC, DATA, GATE, LISTENER, REPORT, SUITE, WITH_TASK, said_by_user
 from tests.support.processes.runs import assert_ended, assert_usage_error
 from tests.support.repository import Repository, records
+from tests.support.scripted_agents import says
 from tests.support.servers.endpoint import Endpoint, Reply
 
 RUN = (*SUITE, DATA, "arcs.toml", GATE, "valid >= 1", *REPORT)
-#: Says one text after the other in the last session.
-BOT = """
-import pytest
-
-@pytest.fixture
-def personalens_assistant():
-    replies = iter({replies!r})
-    return lambda messages, context: next(replies) if context.date == "2026-02-01" else "All right."
-"""
-
 #: Serves everybody at once.
-ORDERS = """
-import pytest
+ORDERS = says("'I have ordered your tea, two boxes of redbush.'", takes="messages, context")
 
-@pytest.fixture
-def personalens_assistant():
-    return lambda messages, context: "I have ordered your tea, two boxes of redbush."
-"""
+
+def one_by_one(*replies: str) -> str:
+    """An assistant that says one text after the other in the last session."""
+    said = f"SAID = iter({[*replies, *['You are welcome.'] * 9]})"
+    last = "context.date == '2026-02-01'"
+    return says(f"next(SAID) if {last} else 'All right.'", takes="messages, context", head=said)
 
 
 @pytest.fixture
@@ -40,7 +32,7 @@ def one_arc(empty_repo: Repository) -> Repository:
 
 def run(repo: Repository, *replies: str) -> tuple[Any, list[str], dict[str, int]]:
     """The item, what the user says in the last session, and the scores."""
-    repo.write(conftest=BOT.format(replies=[*replies, *["You are welcome."] * 9]))
+    repo.write(conftest=one_by_one(*replies))
     repo.inline(*RUN)
     (item,) = repo.results()["items"]
     said = [text for session, text in said_by_user(item) if session == "2026-02-01"]
@@ -97,9 +89,11 @@ def test_the_user_goes_on_after_the_test(
     assert len(set(said[1 : len(words) + 1])) == len(words), "and nothing twice"
     assert expected in (None, tuple(scores.values()))
     # The evidence counts the messages of the whole dialogue.
-    messages = [" ".join(m["content"].split()) for m in item["evaluation"]["dialogue"]["messages"]]
-    quotes = [e for v in item["evaluation"]["verdicts"] for e in v["evidence"]]
-    assert all(" ".join(e["quote"].split()) in messages[e["turn"]] for e in quotes)
+    messages, verdicts = item["evaluation"]["dialogue"]["messages"], item["evaluation"]["verdicts"]
+    for told in (e for v in verdicts for e in v["evidence"]):
+        assert " ".join(told["quote"].split()) in " ".join(messages[told["turn"]]["content"].split())
+    turns = [r["turn"] for v in verdicts for r in v["reasons"] if r.get("turn") is not None]
+    assert {messages[turn]["session"] for turn in turns} <= {"2026-02-01"}
 
 
 def test_a_user_who_is_served_at_once_leaves(one_arc: Repository) -> None:
@@ -109,14 +103,15 @@ def test_a_user_who_is_served_at_once_leaves(one_arc: Repository) -> None:
 
 
 def test_a_failure_quotes_the_reply_to_the_test_and_not_the_goodbye(one_arc: Repository) -> None:
-    replies = ["Two boxes are on their way.", *["You are welcome."] * 9]
-    one_arc.write(conftest=BOT.format(replies=replies))
+    says_two = WITH_TASK.replace('"Order my tea."', '"Good morning.", "Order my tea."')
+    (one_arc.path / "arcs.toml").write_text(says_two)
+    one_arc.write(conftest=one_by_one("Hello.", "Two boxes are on their way."))
     args = (*SUITE, DATA, "arcs.toml", GATE, "recall: memory >= 1", *REPORT)
     result = one_arc.inline(*args, "--personalens-report", "r.md")
     item, said = one_arc.results()["items"][0], said_by_user(one_arc.results()["items"][0])
     assert len(said) > 4, "the user goes on after the test"
     memory = item["evaluation"]["verdicts"][0]
-    assert (memory["reasons"][0]["turn"], memory["evidence"][0]["turn"]) == (7, 7)
+    assert (memory["reasons"][0]["turn"], memory["evidence"][0]["turn"]) == (9, 9)
     shown = ["      user Order my tea.", "    + now  Two boxes are on their way."]
     result.stdout.fnmatch_lines([*shown, "      why: does not say rooibos"], consecutive=True)
     assert "  user: Order my tea.\n+ Two boxes are on their way.\n" in (one_arc.path / "r.md").read_text()
@@ -129,7 +124,7 @@ def test_an_arc_without_a_task_has_no_p(one_arc: Repository) -> None:
 
 
 def test_gates_on_p_rest_on_the_arcs_with_a_task(one_arc: Repository) -> None:
-    one_arc.write(conftest=BOT.format(replies=["Which tea would you like?", "Ordered."] + ["Yes."] * 9))
+    one_arc.write(conftest=one_by_one("Which tea would you like?", "Ordered."))
     result = one_arc.inline(*RUN, GATE, "p >= 2.5")
     assert_ended(result, 1, "gate p: FAILED, mean personalization 1.00 * < 2.50 *")
     plain = ARC.replace('kind = "recall"', "").replace('"ada"', '"bea"')

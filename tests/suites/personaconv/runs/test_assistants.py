@@ -19,6 +19,7 @@ from tests.suites.personaconv.arguments import (  # fmt: skip
     evaluations,
 )
 from tests.support.repository import Repository, records, unwrapped
+from tests.support.scripted_agents import says
 from tests.support.servers.endpoint import Endpoint, Reply
 
 MODEL = ("--personalens-assistant", "openai:bot")
@@ -132,16 +133,9 @@ def test_an_estimate_counts_one_call_an_item(empty_repo: Repository, endpoint: E
 
 
 def test_an_embedding_has_its_own_column(empty_repo: Repository) -> None:
-    empty_repo.write(
-        letters="def vectors(texts):\n    return [[text.count(c) for c in 'abcdefghij'] for text in texts]\n",
-        conftest="""
-        import pytest
-
-        @pytest.fixture
-        def personalens_assistant(personalens_scenario):
-            return lambda messages: personalens_scenario.truth
-        """,
-    )
+    letters = "def vectors(texts):\n    return [[text.count(c) for c in 'abcdefghij'] for text in texts]\n"
+    bot = says("personalens_scenario.truth", given="personalens_scenario")
+    empty_repo.write(letters=letters, conftest=bot)
     named = ("-o", "personalens_embedding=letters:vectors")
     result = empty_repo.inline(*SUITE, "3", KIND, "next-text", *named, GATE, "sbert >= 0.99", *REPORT)
     assert result.ret == 0

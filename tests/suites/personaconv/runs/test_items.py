@@ -24,6 +24,7 @@ from tests.suites.personaconv.arguments import (  # fmt: skip
 from tests.suites.personaconv.trees import people, talk, written
 from tests.support.processes.runs import collect_ids
 from tests.support.repository import Repository, unwrapped
+from tests.support.scripted_agents import says
 
 #: Says the same to every request of a kind, and notes what it was asked.
 CONFTEST = """
@@ -229,18 +230,7 @@ REPLIES = {
 
 @pytest.mark.slow
 def test_each_odd_reply_is_told_and_harms_no_report(empty_repo: Repository) -> None:
-    empty_repo.write(
-        conftest=f"""
-        import pytest
-
-        REPLIES = [{", ".join(REPLIES)}]
-
-        @pytest.fixture(scope="session")
-        def personalens_assistant():
-            said = iter(REPLIES)
-            return lambda messages: next(said)
-        """
-    )
+    empty_repo.write(conftest=says("next(SAID)", head=f"SAID = iter([{', '.join(REPLIES)}])"))
     size = str(len(REPLIES))
     result = empty_repo.inline(*SUITE, size, KIND, "impact", GATE, "rmse <= 1, parsed >= 1", *REPORTS, "-v")
     assert result.ret == 1
@@ -263,18 +253,7 @@ def test_a_post_that_says_the_answer_changes_nothing_around_it(empty_repo: Repos
     for post in posts["u_0"]:
         post["comments"][0]["body"] = said
         post["content"] = said
-    empty_repo.write(
-        conftest="""
-        import pytest
-
-        @pytest.fixture
-        def personalens_assistant(personalens_scenario):
-            def reply(messages):
-                text = messages[0]["content"]
-                assert sum(line.startswith("The user's reply:") for line in text.splitlines()) <= 1
-                return "positive"
-            return reply
-        """
-    )
+    heads = "len(re.findall('^The user.s reply:', messages[0]['content'], re.MULTILINE))"
+    empty_repo.write(conftest=says(f"'positive' if {heads} <= 1 else 1 / 0"))
     data = str(written(empty_repo.path, posts))
     assert empty_repo.inline(*SUITE, "all", KIND, "sentiment", DATA, data, GATE, "valid >= 1").ret == 0

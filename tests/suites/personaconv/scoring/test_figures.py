@@ -69,7 +69,8 @@ def test_single_values() -> None:
     assert best_of([[0.1, 0.5], [0, 0], [0.3]]) == pytest.approx((0.8 / 3, 0.4))
     assert best_of([[0]]) == (0, None)
     assert largest_share([1, 2], [1, 2]) is None
-    assert largest_share([1, 2], [2, 5]) == (1, pytest.approx(0.9))
+    assert largest_share([0, 0], [1, 1]) == (0, 0.5)
+    assert largest_share([0, 0], [1, 7]) == (1, 1 / (1 + 1 / 49))
 
 
 TEXTS = (
