@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import shutil
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -18,9 +17,9 @@ from pytest_personalens.core.facts import Clock, Fact, Session
 from pytest_personalens.datasets import open_dataset
 from pytest_personalens.datasets.checked_dataset import CheckedDataset
 from pytest_personalens.datasets.quality import Finding, assess, read_corpus
-from tests.project.fuzz.inputs.official import write_official
 from tests.project.fuzz.inputs.spoil import toml
 from tests.support.datasets.folders import write_own_domains, write_own_world
+from tests.support.datasets.official_tree import write_data
 
 #: Missing, empty, of another type, huge.
 MISSING: Final = object()
@@ -114,9 +113,8 @@ def test_every_field_of_the_embedded_layout(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["profile", "tasks", "tasks_md"])
 def test_every_field_of_the_official_layout(tmp_path: Path, name: str) -> None:
-    write_official(tmp_path)
+    write_data(tmp_path, ("kit",))
     root = tmp_path / "data"
-    shutil.rmtree(root / "profile" / "aino")
     profile = root / "profile" / "kit" / "profile.json"
     person = json.loads(profile.read_text(encoding="utf-8"))
     person["interests"] = dict.fromkeys(person["affinities"], 1)

@@ -11,7 +11,7 @@ from textwrap import dedent
 from typing import Final
 
 from tests.project.fuzz.case import Case, Setup
-from tests.project.fuzz.inputs.official import write_official
+from tests.support.datasets.official_tree import write_data
 from tests.support.repository import ROOT
 
 #: The bot, the agents and the models of every case. What FUZZ says decides whether all of them do well or
@@ -101,7 +101,7 @@ def make_base(folder: Path, run: Runs) -> None:
     (repo / "loop").symlink_to("loop")
     (repo / "folder").mkdir()
     _own_data(folder / "own")
-    write_official(folder / "official")
+    write_data(folder / "official", ("kit", "aino"))
     templates = ROOT / "pytest_personalens" / "agents" / "by_model" / "templates"
     shutil.copytree(templates, folder / "prompts", ignore=shutil.ignore_patterns("paper"))
     lines = (ROOT / "data" / "agreement" / "anchors.jsonl").read_text(encoding="utf-8").splitlines()

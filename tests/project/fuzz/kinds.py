@@ -32,6 +32,10 @@ KINDS: Final[Mapping[str, tuple[Maker, int]]] = {
     "exports": (of_suites.exports, 5),
     "drafts": (of_suites.drafts, 2),
 }
+#: The other kinds do nothing to what is there: their control is the plain run.
+WITH_A_CONTROL: Final = frozenset(KINDS) - {
+    "options", "pairs of options", "environment", "assistants", "replies", "fixtures", "misspelt keys", "places", "linked records", "drafts",
+}  # fmt: skip
 #: A round, in which the kinds come mixed: each share of the cases holds them alike.
 ROUND: Final = tuple(kind for kind, (_, times) in KINDS.items() for _ in range(times))
 

@@ -34,8 +34,7 @@ from tests.project.fuzz.oracle import faults
 text = ""
 
 def planted(setup):
-    if setup.mutates:
-        (setup.repo / "conftest.py").open("a").write(text)
+    (setup.repo / "conftest.py").open("a").write(text)
     return Case("", RUN)
 
 kinds.KINDS["options"] = (planted, 1)

@@ -19,7 +19,8 @@ class Handler(BaseHTTPRequestHandler):
         raise NotImplementedError
 
     def do_POST(self) -> None:
-        self.serve()
+        with suppress(OSError):  # nobody may wait for the answer any more
+            self.serve()
 
     do_GET = do_PATCH = do_PUT = do_POST  # noqa: N815
 

@@ -9,7 +9,6 @@ import time
 from base64 import b64encode
 from binascii import crc32
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,10 +69,6 @@ class Service(Loopback):
             def serve(self) -> None:
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 answer = service.reply_to(Asked(self.path, headers, self.read()))
-                with suppress(OSError):  # nobody may wait for it any more
-                    self.send(answer)
-
-            def send(self, answer: Answer) -> None:
                 self.head(
                     answer.status, Content_Type=answer.kind, Transfer_Encoding="chunked", **answer.headers
                 )

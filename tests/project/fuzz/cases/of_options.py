@@ -72,8 +72,6 @@ def _kept(name: str, text: str) -> Callable[[str], bool]:
 def option(setup: Setup) -> Case:
     """One option on the command line, with any value."""
     repository(setup)
-    if not setup.mutates:
-        return Case("", RUN)
     name = setup.rng.choice((*WITH_VALUE, *WITH_VALUE, *WITHOUT))
     text = "" if name in WITHOUT else value(setup.rng, name)
     word, good = given(name, text), setup.rng.random() < 0.4
@@ -85,8 +83,6 @@ def option(setup: Setup) -> Case:
 def pair(setup: Setup) -> Case:
     """Two or three options with right values or any, or one twice, or one of pytest's."""
     repository(setup)
-    if not setup.mutates:
-        return Case("", RUN)
     rng = setup.rng
     words = options(rng, rng.choice((2, 2, 3)))
     if rng.random() < 0.2:

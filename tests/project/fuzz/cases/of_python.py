@@ -72,14 +72,12 @@ def _conftest(setup: Setup, *parts: str) -> None:
 
 def _options(setup: Setup) -> tuple[str, ...]:
     ways = ((), (), (), ("-opersonalens_parallel=2",), ("--personalens-control=no-context",), ("--personalens-trials=2",), ("-opersonalens_turn_timeout=0.5",), ("--tb=long",), ("--personalens-report=out.json",))  # fmt: skip
-    return setup.rng.choice(ways) if setup.mutates else ()
+    return setup.rng.choice(ways)
 
 
 def assistant(setup: Setup) -> Case:
     """The fixture with the assistant: of any kind, or one that does anything when it is called."""
     rng, more = setup.rng, _options(setup)
-    if not setup.mutates:
-        return Case("", RUN)
     head, asynchronous = rng.choice(_FIXTURES), rng.choice(("", "", "async "))
     if rng.random() < 0.45:
         told = rng.choice(_CALLABLES)
@@ -105,8 +103,6 @@ _CONTEXT: Final = "def personalens_context_of():\n    from pytest_personalens.co
 def context(setup: Setup) -> Case:
     """Fixtures of ours that somebody overrides with anything."""
     rng, more = setup.rng, _options(setup)
-    if not setup.mutates:
-        return Case("", RUN)
     names = (*("personalens_context",) * 2, "personalens_scenario", "personalens", "snapshot")
     name, returned = rng.choice(names), (f"return {one}" for one in _CALLABLES[:12])
     body = rng.choice(
@@ -197,9 +193,9 @@ _ANSWERS: Final = (
 
 def agent(setup: Setup) -> Case:
     """A user agent, a judge or a model of one's own, or an observer's hook."""
-    rng, more = setup.rng, _options(setup)
     if not setup.mutates:
         return Case("", (*RUN, "--personalens-judge-model=told"))
+    rng, more = setup.rng, _options(setup)
     if rng.random() < 0.15:
         value = rng.choice(_LINES)
         hook = f"def pytest_personalens_report_lines(results, config):\n    return {value}\n"

@@ -10,7 +10,6 @@ from random import Random
 from typing import Any, Final
 
 from pytest_personalens.core.errors import PersonalensError
-from tests.project.fuzz.base import RUN
 from tests.project.fuzz.case import Case, Setup
 from tests.project.fuzz.inputs.spoil import spoil, toml
 from tests.project.fuzz.inputs.trees import changed
@@ -100,8 +99,6 @@ def exports(setup: Setup) -> Case:
 
 def drafts(setup: Setup) -> Case:
     """The same exports, of which drafts of scenarios are made."""
-    if not setup.mutates:
-        return Case("", RUN)
     case = exports(setup)
     name = case.arguments[0].partition("=")[2]
     given = (name, "--out=drafted")

@@ -35,8 +35,6 @@ _MODELS: Final = (
 def environment(setup: Setup) -> Case:
     """One to three variables with any value; or options in PYTEST_ADDOPTS."""
     repository(setup)
-    if not setup.mutates:
-        return Case("", RUN)
     rng, words = setup.rng, list[str]()
     variables = {name: _value(setup) for name in rng.sample(_VARIABLES, rng.choice((1, 2, 3)))}
     if rng.random() < 0.2:
@@ -114,8 +112,6 @@ _FILES: Final = (
 def misspelt(setup: Setup) -> Case:
     """A key of ours with a slip of the finger, in any file that pytest reads, or on the command line."""
     rng = setup.rng
-    if not setup.mutates:
-        return Case("", RUN)
     key = rng.choice(_KEYS)
     while key in _KEYS or not key.startswith("personalens"):
         key = _slip(rng.choice(_KEYS), rng)
@@ -145,8 +141,6 @@ _PLACES: Final = ("__personalens__", ".pytest_cache", "cache", "results.json", "
 def place(setup: Setup) -> Case:
     """Something else where a run keeps its cache, its records or its reports, or a link out of the repository."""
     rng = setup.rng
-    if not setup.mutates:
-        return Case("", RUN)
     names = rng.sample(_PLACES, rng.choice((1, 1, 2)))
     done = []
     for name in names:
@@ -169,8 +163,6 @@ def place(setup: Setup) -> Case:
 
 def linked_record(setup: Setup) -> Case:
     """A record that is a link out of the repository, in a run that writes records."""
-    if not setup.mutates:
-        return Case("", RUN)
     rng = setup.rng
     setup.take("good/records" if rng.random() < 0.5 else "bad/records", "__personalens__")
     files = sorted((setup.repo / "__personalens__").rglob("*.json"))
