@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
-from tests.support.scripted_agents import BOT
+from tests.support.scripted_agents import BOT, TEST
 
 OFF = ("-p", "no:personalens")
 PLAIN = """
@@ -26,9 +26,8 @@ def test_a_plain_run_loads_nothing_of_the_plugin(empty_repo: Repository) -> None
 
 
 def test_its_options_are_not_known(repo: Repository) -> None:
-    assert_usage_error(
-        repo.run_fresh(*OFF, "--personalens-sample", "3"), "*unrecognized arguments: --personalens-sample*"
-    )
+    run = repo.run_fresh(*OFF, "--personalens-sample", "3")
+    assert_usage_error(run, "*unrecognized arguments: --personalens-sample*")
 
 
 @pytest.mark.slow
@@ -36,9 +35,7 @@ def test_a_repository_runs_its_other_tests_as_the_page_says(empty_repo: Reposito
     """Tests of personalization are in a folder of their own, and hooks are optional."""
     hook = "\n@pytest.hookimpl(optionalhook=True)\ndef pytest_personalens_report_lines(results, config):\n    return []\n"
     (empty_repo.path / "tests" / "personal").mkdir(parents=True)
-    empty_repo.write(tests__test_plain=PLAIN)
-    empty_repo.write(tests__personal__test_bot="def test_bot(personalens):\n    personalens.check()\n")
-    empty_repo.write(tests__personal__conftest=BOT)
+    empty_repo.write(tests__test_plain=PLAIN, tests__personal__test_bot=TEST, tests__personal__conftest=BOT)
     conftest = empty_repo.path / "conftest.py"
     conftest.write_text("import pytest\n" + hook, encoding="utf-8")
     without = empty_repo.run_fresh(*OFF, "--ignore=tests/personal")

@@ -56,6 +56,13 @@ class Repository:
                 # Python takes bytecode for current if the file has the same size and second.
                 os.utime(path, (before + 2, before + 2))
 
+    def bot(self, reply: str, **files: str) -> None:
+        """Write a conftest.py whose assistant replies with an expression of `messages`, and other files."""
+        fixture = (
+            "import pytest\n\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages: "
+        )
+        self.write(conftest=f"{fixture}{reply}\n", **files)
+
     def run(self, *args: str) -> pytest.RunResult:
         """pytest in a process of its own: a fork of one that has all modules, where the system can fork."""
         return self.run_with_cache("-p", "no:cacheprovider", *args)

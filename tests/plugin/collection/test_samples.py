@@ -9,101 +9,76 @@ import pytest
 
 from pytest_personalens.core.options.option_table import ALL
 from pytest_personalens.datasets import OFFICIAL_SAMPLES, draw, open_dataset
-from tests.support.processes.runs import assert_usage_error, collect_ids
+from tests.support.processes.runs import assert_ended, assert_one_line, collect_ids
 from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
 
-REPORT_ONLY = ("--personalens-gate=none",)
+REPORT = ("--personalens-gate=none", "--personalens-report=results.json")
+ALONE_OR_NOT = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+UNIT = "def test_unit():\n    pass\n"
 
 
 def test_the_official_samples_lie_within_each_other() -> None:
-    assert {name: len(set(users)) for name, users in OFFICIAL_SAMPLES.items()} == {
-        "official-20": 20, "official-30": 30, "official-50": 50, "official-100": 100,
-    }  # fmt: skip
-    within = list(OFFICIAL_SAMPLES.values())
-    assert all(set(small) < set(large) for small, large in pairwise(within))
+    sizes = {name: len(set(users)) for name, users in OFFICIAL_SAMPLES.items()}
+    assert sizes == {f"official-{size}": size for size in (20, 30, 50, 100)}
+    assert all(set(small) < set(large) for small, large in pairwise(OFFICIAL_SAMPLES.values()))
 
 
-@pytest.mark.parametrize(
-    ("name", "single", "multi"), [("official-20", 1284, 319), ("official-30", 1930, 486)]
-)
+@pytest.mark.parametrize(("name", "sizes"), [("official-20", (1284, 319)), ("official-30", (1930, 486))])
 def test_an_official_sample_has_the_scenarios_of_the_official_run(
-    official: Path, name: str, single: int, multi: int
+    official: Path, name: str, sizes: tuple[int, int]
 ) -> None:
-    refs = [ref for user in OFFICIAL_SAMPLES[name] for ref in open_dataset(str(official)).refs(user)]
-    assert (sum(ref.kind == "single" for ref in refs), sum(ref.kind == "multi" for ref in refs)) == (
-        single,
-        multi,
-    )
+    dataset = open_dataset(str(official))
+    kinds = [ref.kind for user in OFFICIAL_SAMPLES[name] for ref in dataset.refs(user)]
+    assert (kinds.count("single"), kinds.count("multi")) == sizes
 
 
 def test_users_by_number_and_by_id_are_the_same(official: Path) -> None:
-    dataset = open_dataset(str(official))
-    by_id, by_number = (
-        draw(dataset, 10**6, seed="s", users=users) for users in (["user66", "user7"], ["66", "user7", "7"])
-    )
+    dataset, both = open_dataset(str(official)), (["user66", "user7"], ["66", "user7", "7"])
+    by_id, by_number = (draw(dataset, 10**6, seed="s", users=users) for users in both)
     assert {ref.user for ref in by_number.refs} == {"user7", "user66"}
     assert by_number == by_id
 
 
-def test_users_of_the_command_line_may_be_numbers(repo: Repository, official: Path) -> None:
-    args = (
-        "--personalens-sample=2",
-        f"--personalens-data={official}",
-        "--personalens-report=results.json",
-        *REPORT_ONLY,
-    )
-    assert repo.inline(*args, "-opersonalens_users=7,user66").ret == 0
+def test_official_data_runs_and_users_of_the_command_line_may_be_numbers(
+    repo: Repository, official: Path
+) -> None:
+    run = ("--personalens-sample=2", f"--personalens-data={official}", "-opersonalens_users=7,user66")
+    assert_ended(repo.inline(*run, *REPORT), 0, "personalens: 2 scenarios of official *", "overall *2 *2 *")
     assert {item["evaluation"]["user"] for item in repo.results()["items"]} == {"user7", "user66"}
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+@ALONE_OR_NOT
 def test_a_sample_of_all_takes_every_scenario_and_misses_none(
     repo: Repository, workers: tuple[str, ...]
 ) -> None:
-    args = (
-        "-opersonalens_users=kenji",
-        "--personalens-domain=Books",
-        "--personalens-report=results.json",
-        *REPORT_ONLY,
-        *workers,
-    )
-    result = repo.run("--personalens-sample=all", *args)
-    assert result.ret == 0
+    books = ("--personalens-sample=all", "-opersonalens_users=kenji", "--personalens-domain=Books")
+    result = assert_ended(repo.run(*books, *REPORT, *workers), 0)
     assert "asked for" not in str(result.stdout)
-    found, expected = (
-        repo.results(),
-        [ref for ref in open_dataset("embedded").refs("kenji") if "Books" in ref.domains],
-    )
-    assert {item["evaluation"]["task"] for item in found["items"]} == {ref.task for ref in expected}
-    assert (found["requested"], found["drawn"], found["settings"]["sample"]) == (
-        len(expected),
-        len(expected),
-        "all",
-    )
+    found, refs = repo.results(), open_dataset("embedded").refs("kenji")
+    expected = {ref.task for ref in refs if "Books" in ref.domains}
+    assert {item["evaluation"]["task"] for item in found["items"]} == expected
+    size = len(expected)
+    assert (found["requested"], found["drawn"], found["settings"]["sample"]) == (size, size, "all")
 
 
 NATIVE = pytest.mark.skipif(pytest.version_tuple < (9,), reason="[tool.pytest] is read since pytest 9")
+TABLES = ["[tool.pytest.ini_options]", pytest.param("[tool.pytest]", marks=NATIVE)]
 
 
-@pytest.mark.parametrize(
-    ("file", "table"),
-    [
-        ("pytest.ini", "[pytest]"),
-        ("pyproject.toml", "[tool.pytest.ini_options]"),
-        pytest.param("pyproject.toml", "[tool.pytest]", marks=NATIVE),
-    ],
-)
+@pytest.mark.parametrize("table", ["[pytest]", *TABLES])
 @pytest.mark.parametrize(("size", "read"), [("all", ALL), (2, 2)])
 def test_the_configuration_takes_what_the_option_takes(
-    repo: Repository, file: str, table: str, size: str | int, read: int
+    repo: Repository, table: str, size: str | int, read: int
 ) -> None:
-    quote = '"' if file.endswith(".toml") and size == "all" else ""
-    (repo.path / file).write_text(f"{table}\npersonalens_sample = {quote}{size}{quote}\n")
+    toml = "tool" in table
+    value = f'"{size}"' if toml and size == "all" else size
+    file = repo.path / ("pyproject.toml" if toml else "pytest.ini")
+    file.write_text(f"{table}\npersonalens_sample = {value}\n")
     assert repo.settings().sample == read
 
 
-@pytest.mark.parametrize("table", ["[tool.pytest.ini_options]", pytest.param("[tool.pytest]", marks=NATIVE)])
+@pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize(
     ("value", "told"), [('"most"', "'most'"), ("-1", "'-1'"), ("2.5", "'2.5'"), ("true", "'True'")]
 )
@@ -120,55 +95,44 @@ def test_a_configured_sample_that_is_neither_is_refused_in_one_line(
 SAMPLE = ("--personalens-sample=4",)
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+@ALONE_OR_NOT
 def test_a_sample_in_a_folder_without_a_test_that_asks_for_it(
     empty_repo: Repository, workers: tuple[str, ...]
 ) -> None:
-    empty_repo.write(conftest=BOT, tests__test_unit="def test_unit():\n    pass\n")
-    assert_usage_error(
-        empty_repo.run("tests", *SAMPLE, *workers),
-        "ERROR: --personalens-sample: no test that is left asks for the fixture personalens and is run, so nothing is tested; *",
-    )
+    empty_repo.write(conftest=BOT, tests__test_unit=UNIT)
+    told = "--personalens-sample: no test that is left asks for the fixture personalens and is run, so nothing is tested; *"
+    assert_one_line(empty_repo.run("tests", *SAMPLE, *workers), told)
 
 
 def test_a_sample_of_the_configuration_lets_unit_tests_run(empty_repo: Repository) -> None:
-    empty_repo.write(conftest=BOT, tests__test_unit="def test_unit():\n    pass\n")
+    empty_repo.write(conftest=BOT, tests__test_unit=UNIT)
     (empty_repo.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 4\n")
     assert empty_repo.inline("tests").ret == 0
 
 
 @pytest.mark.parametrize("selection", [("-k", "nobody"), ("-m", "personalens(domain='Nowhere')")])
 def test_a_selection_that_leaves_nothing_of_the_sample(repo: Repository, selection: tuple[str, str]) -> None:
-    assert_usage_error(
-        repo.inline(*SAMPLE, *selection),
-        "ERROR: *see what the selection (-k, *) leaves of the sample of 4, which is drawn first (--personalens-domain, *",
-    )
+    told = "*see what the selection (-k, *) leaves of the sample of 4, which is drawn first (--personalens-domain, *"
+    assert_one_line(repo.inline(*SAMPLE, *selection), told)
 
 
 def test_the_built_in_suite_says_that_it_sees_the_root_conftest_only(empty_repo: Repository) -> None:
-    empty_repo.write(tests__conftest=BOT, tests__test_unit="def test_unit():\n    pass\n")
-    result = empty_repo.inline(*SAMPLE)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            "*The built-in suite sees the conftest.py of the root folder only: move the one in tests/conftest.py there, or *"
-        ]
-    )
+    empty_repo.write(tests__conftest=BOT, tests__test_unit=UNIT)
+    told = "*The built-in suite sees the conftest.py of the root folder only: move the one in tests/conftest.py there, or *"
+    assert_ended(empty_repo.inline(*SAMPLE), 1, told)
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+@ALONE_OR_NOT
 def test_a_test_of_another_suite_alone_says_how_it_is_run(
     empty_repo: Repository, workers: tuple[str, ...]
 ) -> None:
-    test = "import pytest\n\n@pytest.mark.personalens(suite='memory')\ndef test_it(personalens):\n    personalens.check()\n"
-    empty_repo.write(conftest=BOT, test_memory=test)
+    mark = "@pytest.mark.personalens(suite='memory')"
+    empty_repo.bot("''", test_memory=f"import pytest\n\n{mark}\ndef test_it(personalens): ...\n")
     told = "is a test of the suite memory, which is run by pytest --personalens-suite memory --personalens-sample 4, so *"
-    assert_usage_error(
-        empty_repo.run(*SAMPLE, *workers), f"ERROR: personalens: test_memory.py::test_it {told}"
-    )
+    assert_one_line(empty_repo.run(*SAMPLE, *workers), f"personalens: test_memory.py::test_it {told}")
     gate = "--personalens-gate=recall: memory >= 0.5"
     told = "unknown metric 'memory' (of the suite memory: give --personalens-suite memory); known: *"
-    assert_usage_error(empty_repo.inline(*SAMPLE, gate), f"ERROR: --personalens-gate: {told}")
+    assert_one_line(empty_repo.inline(*SAMPLE, gate), f"--personalens-gate: {told}")
 
 
 def test_the_head_of_a_larger_sample_is_the_smaller_one(repo: Repository) -> None:
@@ -177,13 +141,11 @@ def test_the_head_of_a_larger_sample_is_the_smaller_one(repo: Repository) -> Non
 
 
 @pytest.mark.slow
-def test_a_sample_larger_than_the_universe_says_so(repo: Repository) -> None:
-    args = ("--personalens-sample=1000", "-opersonalens_users=kenji", "--personalens-kind=multi")
+@ALONE_OR_NOT
+def test_a_sample_larger_than_the_universe_says_so(repo: Repository, workers: tuple[str, ...]) -> None:
+    multi = ("--personalens-sample=1000", "-opersonalens_users=kenji", "--personalens-kind=multi")
     told = "sample: 1000 scenarios asked for; there are only *, and all of them are in it"
-    for extra in ((), ("-n", "2")):
-        result = repo.run(*args, "--personalens-gate=p >= 1", *extra)
-        assert result.ret == 0
-        result.stdout.fnmatch_lines([told])
+    assert_ended(repo.run(*multi, "--personalens-gate=p >= 1", *workers), 0, told)
 
 
 def test_domains_of_the_configuration_are_named_where_they_leave_scenarios_out(repo: Repository) -> None:

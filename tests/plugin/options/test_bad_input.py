@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,20 +13,23 @@ import pytest
 
 from pytest_personalens.plugin.stored.resume import calls_folder
 from tests.support.datasets.folders import copy_data
+from tests.support.datasets.official_tree import write_data
+from tests.support.processes.runs import assert_ended, assert_one_line
 from tests.support.repository import ROOT, Repository, calls
-from tests.support.scripted_agents import MODELS
+from tests.support.scripted_agents import MODELS, TOLD_AGENTS
 
 ARGS = ("--personalens-sample=2",)
+ANCHORS = ROOT / "data" / "agreement" / "anchors.jsonl"
 
 
 def test_a_cache_that_cannot_be_written_is_a_warning(repo: Repository) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\ncache_dir = kept/cache\n")
     # Also root, for whom no folder is read-only, can make no folder below a file.
     (repo.path / "kept").write_text("")
-    result = repo.run_with_cache(*ARGS, "--personalens-gate=tcr >= 0.5")
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(["*personalens: nothing can be kept in pytest's cache (*"])
-    resumable = repo.run_with_cache(*ARGS, "--personalens-gate=tcr >= 0.5", "--personalens-resume")
+    run = (*ARGS, "--personalens-gate=tcr >= 0.5")
+    told = "*personalens: nothing can be kept in pytest's cache (*"
+    assert_ended(repo.run_with_cache(*run), 0, told)
+    resumable = repo.run_with_cache(*run, "--personalens-resume")
     assert resumable.ret == 0, "what a run goes on from is in the user's cache"
 
 
@@ -36,112 +38,66 @@ HOSTILE = r'"home\n::error title=x::pwned\u001b[31m##[error]\u202e"'
 
 def test_a_dataset_drives_neither_terminal_nor_runner(repo: Repository) -> None:
     data = copy_data(repo.path / "own", "adeola", "amara")
-    for file in (data / "profiles").glob("*.toml"):
+    keys = dict.fromkeys((data / "profiles").glob("*.toml"), ("name", "home", "work", "out", "transit"))
+    for file, names in (keys | {data / "dataset.toml": ("name", "version")}).items():
         text = file.read_text(encoding="utf-8")
-        for name in ("name", "home", "work", "out", "transit"):
+        for name in names:
             hostile = f"{name} = {HOSTILE}".replace("\\", r"\\")
             text = re.sub(rf"(?m)^{name} = .*$", hostile, text, count=1)
         file.write_text(text, encoding="utf-8")
-    head = (data / "dataset.toml").read_text(encoding="utf-8")
-    lines = [f"{name} = {HOSTILE}" for name in ("name", "version")]
-    kept = [line for line in head.split("\n") if not line.startswith(("name", "version"))]
-    (data / "dataset.toml").write_text("\n".join([*lines, *kept]), encoding="utf-8")
-    files = ("--personalens-report=s.md", "--personalens-report=r.json")
-    result = repo.run(
-        "--personalens-sample=3",
-        "--personalens-data=own",
-        "-opersonalens_threshold=p>=4",
-        *files,
-        "-vv",
-        "-rA",
-    )
-    assert result.ret == 1
-    assert r"home\n\x3a:error title=x::pwned" in str(result.stdout) or "pwned" in str(result.stdout)
-    for line in [
-        *result.outlines,
-        *result.errlines,
-        *(Path(repo.path) / "s.md").read_text(encoding="utf-8").splitlines(),
-    ]:
+    files = ("--personalens-report=s.md", "--personalens-report=r.json", "-vv", "-rA")
+    own = ("--personalens-sample=3", "--personalens-data=own", "-opersonalens_threshold=p>=4")
+    result = assert_ended(repo.run(*own, *files), 1)
+    assert "pwned" in str(result.stdout)
+    written = (repo.path / "s.md").read_text(encoding="utf-8").splitlines()
+    for line in [*result.outlines, *result.errlines, *written, *repo.command("report", "r.json").outlines]:
         assert not line.lstrip().startswith("::")
         assert not set("\x1b\u202e") & set(line)
-    reported = repo.command("report", "r.json")
-    assert not any(line.lstrip().startswith("::") for line in reported.outlines)
 
 
-def folder(file: Path) -> None:
-    file.mkdir()
+def holds(value: str) -> Callable[[Path], object]:
+    def write(file: Path) -> None:
+        file.write_text(f"x = {value}" if file.suffix == ".toml" else f'{{"x": {value}}}', encoding="utf-8")
+
+    return write
 
 
-def loop(file: Path) -> None:
-    file.symlink_to(file.name)
-
-
-def nested(file: Path) -> None:
-    brackets = "[" * 100_000
-    file.write_text(f"x = {brackets}" if file.suffix == ".toml" else f'{{"x": {brackets}', encoding="utf-8")
-
-
-def digits(file: Path) -> None:
-    file.write_text(
-        f"x = {'9' * 5000}" if file.suffix == ".toml" else f'{{"x": {"9" * 5000}}}', encoding="utf-8"
-    )
-
-
-SPOILERS = [folder, loop, nested, digits]
-
-
-def one_line(result: pytest.RunResult) -> None:
-    assert result.ret == 4, str(result.stdout) + str(result.stderr)
-    told = [line for line in result.errlines if line]
-    assert len(told) == 1
-    assert told[0].lower().startswith("error: ")
-    assert len(told[0]) < 1000
-    assert "Traceback" not in str(result.stdout)
+SPOILERS: dict[str, Callable[[Path], object]] = {
+    "a folder": lambda file: file.mkdir(),
+    "a loop": lambda file: file.symlink_to(file.name),
+    "nested": holds("[" * 100_000),
+    "digits": holds("9" * 5000),
+}
+OWN = ("dataset.toml", "multi.toml", "domains/books.toml", "profiles/kit.toml")
+OFFICIAL = ("profile.json", "tasks.json", "tasks_md.json")
 
 
 @pytest.mark.parametrize("spoil", SPOILERS)
-@pytest.mark.parametrize("name", ["dataset.toml", "multi.toml", "domains/books.toml", "profiles/kit.toml"])
-def test_a_data_file_of_ones_own(repo: Repository, name: str, spoil: Callable[[Path], None]) -> None:
-    data = copy_data(repo.path / "own", "kit")
-    (data / name).unlink()
-    spoil(data / name)
-    one_line(
-        repo.inline(
-            "--personalens-sample=9",
-            "--personalens-kind=multi",
-            "-opersonalens_users=kit",
-            "--personalens-data=own",
-        )
-    )
+@pytest.mark.parametrize("name", [*OWN, *(f"data/profile/user7/{name}" for name in OFFICIAL)])
+def test_a_data_file_of_ones_own(repo: Repository, name: str, spoil: str) -> None:
+    own, user = repo.path / "own", "7"
+    if name in OWN:
+        copy_data(own, user := "kit")
+    else:
+        write_data(own)
+    (own / name).unlink()
+    SPOILERS[spoil](own / name)
+    options = ("--personalens-kind=multi", f"-opersonalens_users={user}", "--personalens-data=own")
+    assert_one_line(repo.inline("--personalens-sample=9", *options))
 
 
 @pytest.mark.parametrize("spoil", SPOILERS)
-@pytest.mark.parametrize("name", ["profile.json", "tasks.json", "tasks_md.json"])
-def test_a_file_of_official_data(
-    repo: Repository, official: Path, name: str, spoil: Callable[[Path], None]
-) -> None:
-    user = min((official / "data" / "profile").iterdir())
-    data = repo.path / "own" / "profile" / user.name
-    subprocess.run(["cp", "-r", "--no-preserve=mode", str(user), str(repo.path)], check=True)
-    data.parent.mkdir(parents=True)
-    (repo.path / user.name).rename(data)
-    (data / name).unlink()
-    spoil(data / name)
-    one_line(repo.inline("--personalens-sample=9", "--personalens-data=own"))
-
-
-@pytest.mark.parametrize("spoil", SPOILERS)
-def test_a_file_of_labels_a_baseline_and_a_judge(repo: Repository, spoil: Callable[[Path], None]) -> None:
-    spoil(repo.path / "x.json")
+def test_a_file_of_labels_a_baseline_and_a_judge(repo: Repository, spoil: str) -> None:
+    SPOILERS[spoil](repo.path / "x.json")
     for args in (
         ("-o", "personalens_anchors=x.json", "--personalens-adopt-judge=j.json"),
         ("--personalens-baseline=x.json",),
         ("--personalens-check-judge=x.json",),
         ("--personalens-report=x.json",),
     ):
-        one_line(repo.inline(*ARGS, *args))
-    for command in (("report", "x.json"), ("merge", "x.json")):
-        one_line(repo.command(*command))
+        assert_one_line(repo.inline(*ARGS, *args))
+    for command in ("report", "merge"):
+        assert_one_line(repo.command(command, "x.json"))
 
 
 @pytest.mark.parametrize("layout", ["embedded", "official"])
@@ -152,7 +108,7 @@ def test_a_name_that_is_no_utf8(repo: Repository, layout: str) -> None:
         (data / "profiles" / "kit.toml").rename(data / "profiles" / os.fsdecode(b"\xff.toml"))
     else:
         (data / "profile" / os.fsdecode(b"user\xff")).mkdir(parents=True)
-    one_line(repo.inline(*ARGS, "--personalens-data=own"))
+    assert_one_line(repo.inline(*ARGS, "--personalens-data=own"))
 
 
 @pytest.mark.parametrize(
@@ -166,16 +122,15 @@ def test_a_name_that_is_no_utf8(repo: Repository, layout: str) -> None:
 @pytest.mark.parametrize("path", ["a" * 300, "~nobody_at_all/x", "/dev/null/x"])
 def test_a_path_that_is_none(repo: Repository, option: str, path: str) -> None:
     more = ("--personalens-adopt-judge=j.json",) if "anchors" in option else ()
-    one_line(repo.inline(*ARGS, option.format(path), *more))
+    assert_one_line(repo.inline(*ARGS, option.format(path), *more))
 
 
 @pytest.mark.parametrize("key", ["prices", "model_parameters", "users", "data", "report", "gate", "prompts"])
 def test_a_toml_configuration_that_holds_anything(repo: Repository, key: str) -> None:
     value = "[[1]]" if key in ("prices", "model_parameters", "gate") else '"file:a\\u0000b"'
-    (repo.path / "pyproject.toml").write_text(
-        f"[tool.pytest.ini_options]\npersonalens_{key} = {value}\n", encoding="utf-8"
-    )
-    one_line(repo.inline(*ARGS))
+    text = f"[tool.pytest.ini_options]\npersonalens_{key} = {value}\n"
+    (repo.path / "pyproject.toml").write_text(text, encoding="utf-8")
+    assert_one_line(repo.inline(*ARGS))
 
 
 @pytest.mark.slow
@@ -186,42 +141,32 @@ def test_a_path_that_the_terminal_cannot_show(
     assert repo.inline(*ARGS, "--personalens-gate=none", "--personalens-report", f"{name}.json").ret == 0
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     assert repo.command("report", f"{name}.json", "--report", f"{name}.md").ret == 0
-    one_line(repo.command("report", f"{name}/x.json"))
+    assert_one_line(repo.command("report", f"{name}/x.json"))
 
 
 def test_nothing_is_bought_that_cannot_be_kept(paid: Repository) -> None:
     full = "import os\n\ndef no_room(file):\n    raise OSError(28, 'No space left on device')\n\nos.fsync = no_room\n"
     (paid.path / "conftest.py").write_text((paid.path / "conftest.py").read_text() + full)
-    result = paid.run_with_cache(
-        "-p", "cacheprovider", "--personalens-sample=4", *MODELS, "--personalens-record=live"
-    )
-    assert result.ret == 1
+    live = ("-p", "cacheprovider", "--personalens-sample=4", *MODELS, "--personalens-record=live")
+    told = "*what was bought cannot be kept: No space left on device; make room *"
+    assert_ended(paid.run_with_cache(*live), 1, told)
     assert calls(paid) == 1, "the one that showed it"
-    result.stdout.fnmatch_lines(["*what was bought cannot be kept: No space left on device; make room *"])
 
 
-@pytest.mark.parametrize(
-    "content",
-    ["folder", "[" * 100_000, '{"run": "x", "settings": {}, "sources": {}, "began": NaN}', "\udcff"],
-)
+UNREADABLE = ("folder", "[" * 100_000, '{"run": "x", "settings": {}, "sources": {}, "began": NaN}', "\udcff")
+
+
+@pytest.mark.parametrize("content", UNREADABLE)
 def test_a_run_to_resume_that_cannot_be_read(paid: Repository, content: str) -> None:
     kept = calls_folder(paid.path) / "run.json"
     kept.parent.mkdir(parents=True)
+    kept.mkdir() if content == "folder" else kept.write_bytes(os.fsencode(content))
+    result = paid.inline(*ARGS, *MODELS, "--personalens-record=live", "--personalens-resume")
     if content == "folder":
-        kept.mkdir()
+        assert_one_line(result, "personalens: *run.json: cannot be written: *; remove it")
     else:
-        kept.write_bytes(os.fsencode(content))
-    result = paid.pytester.runpytest_inprocess(
-        "-p", "no:xdist", *ARGS, *MODELS, "--personalens-record=live", "--personalens-resume"
-    )
-    if content == "folder":
-        one_line(result)
-        result.stderr.fnmatch_lines(
-            ["ERROR: personalens: *run.json: cannot be written: *; remove it (PL105)"]
-        )
-        return
-    assert result.ret == 0
-    assert calls(paid), "it is a new run"
+        assert result.ret == 0
+        assert calls(paid), "it is a new run"
 
 
 def test_a_file_of_the_cache_that_became_a_folder(paid: Repository) -> None:
@@ -241,15 +186,13 @@ def test_a_file_of_the_cache_that_became_a_folder(paid: Repository) -> None:
                 personalens.check()
         """
     )
-    result = paid.pytester.runpytest_inprocess(
-        "-p", "no:xdist", "--personalens-sample=1", *MODELS, "--personalens-record=new"
-    )
+    result = paid.inline("--personalens-sample=1", *MODELS, "--personalens-record=new")
     assert "INTERNALERROR" not in str(result.stdout) + str(result.stderr)
     result.assert_outcomes(passed=2)
 
 
 def test_a_dialogue_with_a_line_separator(repo: Repository) -> None:
-    line = (ROOT / "data" / "agreement" / "anchors.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    line = ANCHORS.read_text(encoding="utf-8").splitlines()[0]
     text = line.replace('"content": "', '"content": "One line\u2028and another. ', 1)
     (repo.path / "labels.jsonl").write_text(f"{text}\r\n", encoding="utf-8")
     result = repo.command("agreement", "labels.jsonl")
@@ -272,8 +215,7 @@ class Judge:
             raise KeyboardInterrupt
         return Verdict(dimension=dimension, score=1, justification="")
 """
-    labels = str(ROOT / "data" / "agreement" / "anchors.jsonl")
-    command = ("agreement", labels, "--judge-model", "mine:Judge", "--live", "--dimensions", "tc")
+    command = ("agreement", str(ANCHORS), "--judge-model", "mine:Judge", "--live", "--dimensions", "tc")
     repo.write(mine=f"STOP = 3\n{judge}")
     assert repo.command(*command).ret == 130
     kept = list((repo.path / "cache" / "agreement").glob("*.jsonl"))
@@ -286,10 +228,9 @@ class Judge:
     assert "Traceback" not in str(result.stderr)
 
 
-def test_a_run_that_was_left_says_so(repo: Repository) -> None:
-    repo.write(
-        test_bot="import pytest\n\ndef test_bot(personalens):\n    pytest.exit('enough', returncode=0)\n"
-    )
-    result = repo.inline(*ARGS, "--personalens-gate=tcr >= 0.5")
+def test_a_run_that_was_left_says_so(told: Repository) -> None:
+    leaves = "import pytest\n\ndef test_bot(personalens):\n    pytest.exit('enough', returncode=0)\n"
+    told.write(test_bot=leaves)
+    result = told.inline(*ARGS, *TOLD_AGENTS, "--personalens-gate=tcr >= 0.5")
     assert result.ret != 0
     result.stdout.fnmatch_lines(["personalens: no gate is decided: the run was left before its first result"])

@@ -9,7 +9,7 @@ import pytest
 from pytest_personalens.core.judging.measure import name_of
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository, records
-from tests.support.scripted_agents import BOT, TEST
+from tests.support.scripted_agents import BOT
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play, quote_of
 
 JUDGE = ("--personalens-judge-model", "criteria=openai:m,embedded", "--personalens-record", "new")
@@ -140,7 +140,7 @@ def test_bad_criteria_are_told_in_one_line_with_the_test(repo: Repository) -> No
 
 
 def test_bad_criteria_of_the_configuration_are_told_with_the_key(repo: Repository) -> None:
-    repo.write(conftest=BOT, test_bot=TEST)
+    repo.write(conftest=BOT)
     result = repo.run("--personalens-sample", "1", "-o", "personalens_criteria=a: b\na: c")
     assert_usage_error(result, "*personalens_criteria: criterion 2: a: another criterion has that name*")
 

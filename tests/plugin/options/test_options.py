@@ -10,6 +10,7 @@ import pytest
 
 from pytest_personalens.core.options.option_table import OPTIONS
 from pytest_personalens.core.options.settings import Settings
+from tests.support.processes.runs import assert_ended, collect_ids
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD_AGENTS
 
@@ -131,14 +132,10 @@ def test_what_cannot_be_read_says_what_was_expected(told: Repository, given: str
 
 
 def test_several_reports_of_one_kind(told: Repository) -> None:
-    assert (
-        told.inline(
-            *ARGS, *(f"--personalens-report={name}" for name in ("a.json", "b.JSON", "c.md", "d.md"))
-        ).ret
-        == 0
-    )
-    assert (told.path / "a.json").read_text() == (told.path / "b.JSON").read_text()
-    assert (told.path / "c.md").read_text() == (told.path / "d.md").read_text()
+    names = ("a.json", "b.JSON", "c.md", "d.md")
+    assert told.inline(*ARGS, *(f"--personalens-report={name}" for name in names)).ret == 0
+    a, b, c, d = ((told.path / name).read_text() for name in names)
+    assert (a, c) == (b, d)
 
 
 def test_reports_of_the_command_line_go_before_those_of_their_kind(told: Repository) -> None:
@@ -148,19 +145,11 @@ def test_reports_of_the_command_line_go_before_those_of_their_kind(told: Reposit
 
 
 def test_a_gate_on_valid_sets_the_floor_of_all(told: Repository) -> None:
-    told.path.joinpath("faults.txt").write_text("\n".join(settings_ids(told)[:2]))
-    strict = told.inline(*ARGS, "--personalens-gate=tcr >= 0")
-    assert strict.ret == 1
-    strict.stdout.fnmatch_lines(["gate valid: FAILED, 2 of 4 items could be scored*; the floor is 90%"])
-    lenient = told.inline(*ARGS, "--personalens-gate=tcr >= 0, valid >= 0.5")
-    assert lenient.ret == 0
-    lenient.stdout.fnmatch_lines(["gate tcr: passed, *", "gate valid: passed, 2 of 4 items could be scored*"])
-
-
-def settings_ids(repo: Repository) -> list[str]:
-    """The scenarios of the sample."""
-    repo.inline(*ARGS, "--personalens-report=ids.json")
-    return [item["evaluation"]["scenario"] for item in repo.results("ids.json")["items"]]
+    told.path.joinpath("faults.txt").write_text("\n".join(collect_ids(told, *ARGS)[:2]))
+    floor = "gate valid: FAILED, 2 of 4 items could be scored*; the floor is 90%"
+    assert_ended(told.inline(*ARGS, "--personalens-gate=tcr >= 0"), 1, floor)
+    lenient = "gate tcr: passed, *", "gate valid: passed, 2 of 4 items could be scored*"
+    assert_ended(told.inline(*ARGS, "--personalens-gate=tcr >= 0, valid >= 0.5"), 0, *lenient)
 
 
 def test_a_run_asks_nobody_paid_where_records_are_to_be_replayed(told: Repository) -> None:
@@ -180,34 +169,33 @@ def refused(repo: Repository, told: str, *args: str) -> None:
     assert fnmatch(error.value.args[0], f"{told} (PL101)"), error.value
 
 
+FILES = {
+    "pytest.ini": ["pytest"],
+    "tox.ini": ["pytest"],
+    "setup.cfg": ["tool:pytest"],
+    "pytest.toml": ["pytest"],
+}
+FILES["pyproject.toml"] = ["tool.pytest.ini_options", "tool.pytest"]
+
+
 @pytest.mark.parametrize(
-    ("file", "text"),
-    [
-        ("pytest.ini", "[pytest]\npersonalens_baselin = b.json\n"),
-        ("tox.ini", "[pytest]\npersonalens_baselin = b.json\n"),
-        ("setup.cfg", "[tool:pytest]\npersonalens_baselin = b.json\n"),
-        ("pyproject.toml", "[tool.pytest.ini_options]\npersonalens_baselin = 'b.json'\n"),
-        ("pyproject.toml", "[tool.pytest]\npersonalens_baselin = 'b.json'\n"),
-        ("pytest.toml", "[pytest]\npersonalens_baselin = 'b.json'\n"),
-    ],
+    ("file", "table"), [(file, table) for file, tables in FILES.items() for table in tables]
 )
 @pytest.mark.parametrize("args", [SAMPLED, ()], ids=["a run", "no run"])
-def test_in_a_file(repo: Repository, file: str, text: str, args: tuple[str, ...]) -> None:
-    (repo.path / file).write_text(text)
+def test_in_a_file(repo: Repository, file: str, table: str, args: tuple[str, ...]) -> None:
+    value = "'b.json'" if file.endswith("toml") else "b.json"
+    (repo.path / file).write_text(f"[{table}]\npersonalens_baselin = {value}\n")
     refused(repo, f"{file}: unknown key 'personalens_baselin'; did you mean personalens_baseline?", *args)
+
+
+NOT_READ = "no option is read from the environment; give"
 
 
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        (
-            "PERSONALENS_GATE",
-            "no option is read from the environment; give --personalens-gate, or unset the *",
-        ),
-        (
-            "PERSONALENS_TURN_TIMEOUT",
-            "no option is read from the environment; give personalens_turn_timeout, *",
-        ),
+        ("PERSONALENS_GATE", f"{NOT_READ} --personalens-gate, or unset the *"),
+        ("PERSONALENS_TURN_TIMEOUT", f"{NOT_READ} personalens_turn_timeout, *"),
         ("PERSONALENS_CACHEDIR", "unknown variable; did you mean PERSONALENS_CACHE_DIR? Or unset it"),
     ],
 )
@@ -219,19 +207,10 @@ def test_in_the_environment(repo: Repository, monkeypatch: pytest.MonkeyPatch, n
 
 
 def test_as_a_mark(repo: Repository) -> None:
-    repo.write(
-        test_it="""
-        import pytest
-
-        @pytest.mark.personalens_p(4)
-        def test_it(personalens):
-            personalens.check()
-    """
-    )
-    result = repo.inline(*SAMPLED, "-W", "ignore")
-    assert result.ret == 2
+    marked = "@pytest.mark.personalens_p(4)\ndef test_it(personalens):\n    personalens.check()\n"
+    repo.write(test_it=f"import pytest\n\n{marked}")
     told = "personalens: test_it.py::test_it: unknown mark 'personalens_p'; did you mean personalens?"
-    result.stdout.fnmatch_lines([told])
+    assert_ended(repo.inline(*SAMPLED, "-W", "ignore"), 2, told)
     (repo.path / "pytest.ini").write_text("[pytest]\nmarkers = personalens_p: a mark of their own\n")
     assert repo.inline(*SAMPLED).ret == 0
 

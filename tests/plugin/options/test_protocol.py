@@ -5,15 +5,14 @@ refused.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from tests.engine.test_protocols_on_the_wire import MODELS, answer
 from tests.support.datasets.official_tree import write_code, write_data
-from tests.support.processes.runs import assert_usage_error
+from tests.support.processes.runs import assert_one_line
 from tests.support.repository import Repository, records
-from tests.support.servers.endpoint import Endpoint, Reply
+from tests.support.servers.endpoint import Call, Endpoint, Reply
 
 RUN = (
     "--personalens-sample=2",
@@ -35,20 +34,16 @@ def wire(empty_repo: Repository, endpoint: Endpoint) -> Repository:
 
 def test_header_results_and_records_name_the_protocol(wire: Repository, endpoint: Endpoint) -> None:
     bought = wire.inline(*RUN, *MODELS, *PAPER, "--personalens-record=new", "--personalens-report=r.json")
-    bought.stdout.fnmatch_lines(
-        ["personalens: 2 scenarios of official *, assistant openai:bot (base), protocol paper*"]
-    )
+    head = "personalens: 2 scenarios of official *, assistant openai:bot (base), protocol paper*"
+    bought.stdout.fnmatch_lines([head])
     assert wire.results("r.json")["settings"]["protocol"] == "paper"
     record = json.loads(records(wire)[0].read_text(encoding="utf-8"))
-    assert " paper prompt " in record["user_agent"]
-    assert " paper prompt " in record["judge"]
+    assert all(" paper prompt " in record[role] for role in ("user_agent", "judge"))
     calls = len(endpoint.calls)
     wire.inline(*RUN, *MODELS, *PAPER).assert_outcomes(passed=2)
     assert len(endpoint.calls) == calls, "replayed"
-    stale = wire.inline(*RUN, *MODELS)
-    stale.stdout.fnmatch_lines(
-        ["*the record is stale (the user agent's system text and prompt have changed); *"]
-    )
+    stale = "*the record is stale (the user agent's system text and prompt have changed); *"
+    wire.inline(*RUN, *MODELS).stdout.fnmatch_lines([stale])
     wire.pytester.makeini("[pytest]\npersonalens_protocol = paper\n")
     wire.inline(*RUN, *MODELS).stdout.fnmatch_lines(["personalens: *, protocol paper*"])
 
@@ -75,17 +70,13 @@ def test_observations_and_improvements_are_kept(wire: Repository, endpoint: Endp
 def test_runs_of_two_protocols_are_not_compared(wire: Repository) -> None:
     run = (*RUN[:-1], *MODELS, "--personalens-record=live")
     assert wire.inline(*run, "--personalens-save-baseline=b.json").ret == 0
-    setup = json.loads((wire.path / "b.json").read_text(encoding="utf-8"))["terms"]["setup"]
-    assert setup["the protocol"] == "default"
+    assert wire.results("b.json")["terms"]["setup"]["the protocol"] == "default"
     for other, name in ((PAPER, "paper"), (OFFICIAL, "official")):
-        assert_usage_error(
-            wire.inline(*run, *other, "--personalens-baseline=b.json"),
-            f"ERROR: --personalens-baseline: *: the protocol changed: '{name}' now, 'default' then*",
-        )
+        told = f"--personalens-baseline: *: the protocol changed: '{name}' now, 'default' then*"
+        assert_one_line(wire.inline(*run, *other, "--personalens-baseline=b.json"), told)
     assert wire.inline(*run, *PAPER, "--personalens-save-baseline=p.json").ret == 0
-    wire.inline(*run, *PAPER, "--personalens-baseline=p.json").stdout.fnmatch_lines(
-        ["compared with p.json: 2 scenarios*"]
-    )
+    compared = wire.inline(*run, *PAPER, "--personalens-baseline=p.json")
+    compared.stdout.fnmatch_lines(["compared with p.json: 2 scenarios*"])
 
 
 def test_the_official_prompts_replay_until_the_checkout_changes(wire: Repository, endpoint: Endpoint) -> None:
@@ -95,35 +86,35 @@ def test_the_official_prompts_replay_until_the_checkout_changes(wire: Repository
     wire.inline(*RUN, *MODELS, *OFFICIAL).assert_outcomes(passed=2)
     assert len(endpoint.calls) == calls
     wire.pytester.makeini("[pytest]\npersonalens_official_bugs = user-id\n")
+    stale = "*the record is stale (the judge's prompt has changed); *"
     mended = wire.inline(*RUN, *MODELS, *OFFICIAL)
-    mended.stdout.fnmatch_lines(
-        ["personalens: *bugs user-id*", "*the record is stale (the judge's prompt has changed); *"]
-    )
+    mended.stdout.fnmatch_lines(["personalens: *bugs user-id*", stale])
 
 
 @pytest.mark.parametrize("thinks", ["reasoning", "state"])
 def test_a_user_agent_that_thinks_first(wire: Repository, endpoint: Endpoint, thinks: str) -> None:
-    endpoint.answer = lambda call: (
-        Reply(f"Open: the seat. TERMINATE?\n**Message:** {answer(call).text}")
-        if call.model == "user"
-        else answer(call)
-    )
+    def user(text: str) -> None:
+        """Let the users' model write a text, MESSAGE in it being its message."""
+
+        def reply(call: Call) -> Reply:
+            said = answer(call)
+            return Reply(text.replace("MESSAGE", said.text)) if call.model == "user" else said
+
+        endpoint.answer = reply
+
+    user("Open: the seat. TERMINATE?\n**Message:** MESSAGE")
     wire.pytester.makeini(f"[pytest]\npersonalens_user_agent = {thinks}\n")
     result = wire.inline(*RUN, *MODELS, "--personalens-record=new", "--personalens-report=r.json")
     result.stdout.fnmatch_lines([f"personalens: *, user agent with {thinks}*"])
     assert wire.results("r.json")["settings"]["user_agent"] == thinks
     evaluation = wire.results("r.json")["items"][0]["evaluation"]
-    assert [m["content"] for m in evaluation["dialogue"]["messages"]][::2] == [
-        "The words of the user.",
-        "Fine.",
-    ]
+    said = [message["content"] for message in evaluation["dialogue"]["messages"]]
+    assert said[::2] == ["The words of the user.", "Fine."]
     assert f" {thinks} prompt " in evaluation["user_agent"]
     assert all('"Message:"' in c.prompt for c in endpoint.calls if c.model == "user")
-    endpoint.answer = lambda call: Reply("I think.") if call.model == "user" else answer(call)
-    endpoint.calls.clear()
+    user("I think.")
     failed = wire.inline(*RUN, *MODELS, "--personalens-record=all")
     failed.stdout.fnmatch_lines(["*openai:user wrote no line 'Message:'*"])
-    assert [c.model for c in endpoint.calls] == ["user"] * 4, "asked for once more, for each of two items"
 
 
 @pytest.mark.parametrize(
@@ -145,52 +136,41 @@ def test_what_cannot_be_is_refused_in_one_line(
 ) -> None:
     if ini:
         wire.pytester.makeini(f"[pytest]\npersonalens_{ini}\n")
-    assert_usage_error(wire.inline(*RUN, *options), f"ERROR: *{problem}")
+    assert_one_line(wire.inline(*RUN, *options), f"*{problem}")
 
 
 def test_a_mark_may_not_ask_for_a_context_without_an_official_prompt(wire: Repository) -> None:
-    text = "import pytest\n\n@pytest.mark.personalens(context='DS')\ndef test_it(personalens):\n    personalens.check()\n"
-    wire.write(test_bot=text)
-    result = wire.inline(*RUN, *MODELS, *OFFICIAL)
-    result.stdout.fnmatch_lines(
-        ["*personalens_context = DS: the official code crashes on two parts of the context*"]
+    wire.write(
+        test_bot="import pytest\n\n@pytest.mark.personalens(context='DS')\ndef test_it(personalens): ...\n"
     )
+    result = wire.inline(*RUN, *MODELS, *OFFICIAL)
+    told = "*personalens_context = DS: the official code crashes on two parts of the context*"
+    result.stdout.fnmatch_lines([told])
     assert result.ret != 0
 
 
 def test_the_header_says_whom_the_protocol_does_not_reach(wire: Repository) -> None:
     (wire.path / "bots.py").write_text("def reply(messages):\n    return 'Done.'\n", encoding="utf-8")
     mixed = (MODELS[1], "--personalens-assistant=bots:reply", "--personalens-record=live")
-    result = wire.inline(*RUN, *PAPER, *mixed)
-    result.stdout.fnmatch_lines(
-        [
-            "personalens: *, protocol paper; it does not reach the user and the assistant, which no model plays*"
-        ]
-    )
+    told = "protocol paper; it does not reach the user and the assistant, which no model plays*"
+    wire.inline(*RUN, *PAPER, *mixed).stdout.fnmatch_lines([f"personalens: *, {told}"])
 
 
 @pytest.mark.parametrize("protocol", [PAPER, OFFICIAL], ids=["paper", "official"])
-def test_an_estimate_counts_the_calls_of_the_protocol(
-    wire: Repository, endpoint: Endpoint, protocol: tuple[str, ...]
-) -> None:
+def test_an_estimate_counts_the_calls(wire: Repository, endpoint: Endpoint, protocol: tuple[str]) -> None:
     """Five rounds a dialogue, and one call a reading."""
     result = wire.inline(*RUN, *MODELS, *protocol, "--personalens-dimensions=all", "--personalens-estimate")
-    result.stdout.fnmatch_lines(
-        ["assistant *10 *", "judge coh-user *2 *", "judge tc *2 *", "user agent *10 *"]
-    )
+    counts = "assistant *10 *", "judge coh-user *2 *", "judge tc *2 *", "user agent *10 *"
+    result.stdout.fnmatch_lines(counts)
     assert endpoint.calls == []
 
 
-def test_templates_of_a_team_stand_over_those_of_the_paper(
-    wire: Repository, endpoint: Endpoint, tmp_path: Path
-) -> None:
+def test_templates_of_a_team_stand_over_those_of_the_paper(wire: Repository, endpoint: Endpoint) -> None:
     (wire.path / "ours").mkdir()
-    (wire.path / "ours" / "judge_personalization.txt").write_text(
-        "Rate it.\n$preferences\n$transcript", encoding="utf-8"
-    )
-    wire.inline(
-        *RUN, *MODELS, *PAPER, "-opersonalens_prompts=ours", "--personalens-record=live"
-    ).assert_outcomes(passed=2)
+    template = wire.path / "ours" / "judge_personalization.txt"
+    template.write_text("Rate it.\n$preferences\n$transcript", encoding="utf-8")
+    ours = ("-opersonalens_prompts=ours", "--personalens-record=live")
+    wire.inline(*RUN, *MODELS, *PAPER, *ours).assert_outcomes(passed=2)
     personal = [c.prompt for c in endpoint.calls if c.prompt.startswith("Rate it.\nPreferences in ")]
     assert len(personal) == 2
     assert all("demo-age" not in prompt and "situ-room" not in prompt for prompt in personal)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.processes.runs import assert_ended, assert_one_line
 from tests.support.repository import Repository
 
 MARK = '@pytest.mark.personalens(persona="Mia, 34, vegetarian, allergic to nuts", wants="a table for two on Friday evening")'
@@ -78,23 +79,19 @@ def test_a_reply_that_is_wrong_fails_the_test_alone(repo: Repository) -> None:
             personalens.say("Hi")
         """
     )
-    result = repo.inline(*SAMPLE)
-    result.assert_outcomes(failed=4)
-    result.stdout.fnmatch_lines_random(
-        [
-            "*assert 'Monday' in 'Booked for two on Friday*",
-            "*KeyError*gone*",
-            "*the dialogue is over: say() and turn() come before check() and evaluate()*",
-            "*say() and turn() need a persona: @pytest.mark.personalens(persona=..., wants=...)*",
-        ]
-    )
+    result = assert_ended(repo.inline(*SAMPLE), 1, failed=4)
+    result.stdout.fnmatch_lines_random([
+        "*assert 'Monday' in 'Booked for two on Friday*", "*KeyError*gone*",
+        "*the dialogue is over: say() and turn() come before check() and evaluate()*",
+        "*say() and turn() need a persona: @pytest.mark.personalens(persona=..., wants=...)*",
+    ])  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("mark", "problem"),
     [
-        ('persona="Mia"', "test_mia.py::test_books: personalens(persona=...): give wants too"),
-        ('wants="a table"', "test_mia.py::test_books: personalens(wants=...): give persona too"),
+        ('persona="Mia"', "personalens(persona=...): give wants too"),
+        ('wants="a table"', "personalens(wants=...): give persona too"),
         ('persona=" ", wants="a table"', "personalens(persona=...): expected a text with words, not ' '"),
         ('persona="Mia", wants="..."', "personalens(wants=...): expected a text with words, not '...'"),
         ('persona=3, wants="a table"', "personalens(persona=...): expected a text with words, not 3"),
@@ -103,38 +100,28 @@ def test_a_reply_that_is_wrong_fails_the_test_alone(repo: Repository) -> None:
     ],
 )  # fmt: skip
 def test_a_mark_that_cannot_be_read_is_one_line(repo: Repository, mark: str, problem: str) -> None:
-    repo.write(
-        test_mia=f"import pytest\n\n@pytest.mark.personalens({mark})\ndef test_books(personalens):\n    pass\n"
-    )
+    repo.write(test_mia=f"import pytest\n@pytest.mark.personalens({mark})\ndef test_it(personalens): ...\n")
     result = repo.inline(*SAMPLE)
-    assert problem in result.stdout.str() + result.stderr.str()
-    assert "Traceback" not in result.stdout.str()
+    printed = result.stdout.str() + result.stderr.str()
+    assert f"test_mia.py::test_it: {problem}" in printed
+    assert "Traceback" not in printed
 
 
 @pytest.mark.parametrize(
-    ("args", "status"),
-    [
-        (("--personalens-gate=tcr >= 0.5",), 4),
-        (("--personalens-gate=tcr >= 0.5", "-n", "2"), 4),
-        (("--personalens-report=r.json",), 4),
-        (("--personalens-gate=none",), 0),
-    ],
-)
-def test_gates_are_not_passed_by_dialogues_that_nobody_judged(
-    repo: Repository, args: tuple[str, ...], status: int
-) -> None:
+    "args", ["--personalens-gate=tcr >= 0.5", "--personalens-gate=tcr >= 0.5|-n2", "--personalens-report=r.json", "--personalens-gate=none"]
+)  # fmt: skip
+def test_gates_are_not_passed_by_dialogues_that_nobody_judged(repo: Repository, args: str) -> None:
     # Half an emoji, too, which no file can hold.
     mark = MARK.replace("Mia", r"Mia \ud83d")
-    repo.write(
-        test_mia=f"import pytest\n\n{mark}\ndef test_books(personalens):\n    assert personalens.turn()\n"
-    )
-    result = (repo.run if "-n" in args else repo.inline)(*SAMPLE, *args)
-    assert result.ret == status
-    told = [line for line in result.errlines if line]
-    why = "ERROR: no test lets its dialogue be judged, so there is nothing for the gates to decide on; *"
-    if status and "report" not in args[0]:
-        result.stderr.fnmatch_lines([why])
-    assert len(told) == bool(status)
+    test = f"{mark}\ndef test_books(personalens):\n    assert personalens.turn()\n"
+    repo.write(test_mia=f"import pytest\n\n{test}")
+    result = (repo.run if "-n" in args else repo.inline)(*SAMPLE, *args.split("|"))
+    if args.endswith("none"):
+        assert_ended(result, 0)
+        assert not any(result.errlines)
+    else:
+        why = "nothing is tested" if "report" in args else "there is nothing for the gates to decide on"
+        assert_one_line(result, f"no test lets its dialogue be judged, so {why}; *")
 
 
 @pytest.mark.parametrize("how", [("-n", "2"), ("-o", "personalens_parallel=4")])

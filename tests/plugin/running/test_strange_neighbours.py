@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from tests.support.processes.runs import assert_usage_error
+from tests.support.processes.runs import assert_ended, assert_usage_error
 from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT, TOLD_AGENTS, TOLD_ALONE
 
 SAMPLE = ("--personalens-sample=2", "-opersonalens_threshold=p>=1")
-AUTOUSE = (
-    BOT
-    + """
-    @pytest.fixture(autouse=True)
-    def everywhere({fixture}):
-        pass
-"""
-)
+AUTOUSE = f"{BOT}\n    @pytest.fixture(autouse=True)\n    def everywhere(FIXTURE):\n        pass\n"
+UNIT = "import unittest\n\nclass TestUnit(unittest.TestCase):\n    def test_unit(self):\n        pass\n"
 ONE_LINE = (
     "*personalens: methods of unittest.TestCase and doctests cannot stand for scenarios; write a function, *"
 )
@@ -27,49 +23,30 @@ ONE_LINE = (
 def test_unittest_and_doctest_beside_a_fixture_with_autouse(
     repo: Repository, fixture: str, workers: tuple[str, ...]
 ) -> None:
-    repo.write(
-        conftest=AUTOUSE.replace("{fixture}", fixture),
-        test_unit=(
-            "import unittest\n\nclass TestUnit(unittest.TestCase):\n    def test_unit(self):\n        pass\n"
-        ),
-        documented='def one():\n    """\n    >>> one()\n    1\n    """\n    return 1\n',
-    )
+    documented = 'def one():\n    """\n    >>> one()\n    1\n    """\n    return 1\n'
+    repo.write(conftest=AUTOUSE.replace("FIXTURE", fixture), test_unit=UNIT, documented=documented)
     result = repo.run(*SAMPLE, "--doctest-modules", *workers)
-    assert result.ret == 1
-    result.assert_outcomes(passed=2, errors=2)
-    result.stdout.fnmatch_lines([ONE_LINE, ONE_LINE])
-    assert "Traceback" not in str(result.stdout)
-    assert "INTERNALERROR" not in str(result.stdout) + str(result.stderr)
+    assert_ended(result, 1, ONE_LINE, ONE_LINE, passed=2, errors=2)
+    assert not re.search("Traceback|INTERNALERROR", str(result.stdout) + str(result.stderr))
 
 
 def test_they_are_skipped_without_a_sample(repo: Repository) -> None:
-    repo.write(
-        conftest=AUTOUSE.replace("{fixture}", "personalens_scenario"),
-        test_unit=(
-            "import unittest\n\nclass TestUnit(unittest.TestCase):\n    def test_unit(self):\n        pass\n"
-        ),
-    )
+    repo.write(conftest=AUTOUSE.replace("FIXTURE", "personalens_scenario"), test_unit=UNIT)
     repo.inline().assert_outcomes(skipped=2)
 
 
 def test_pytest_snapshot_beside_syrupy(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    place = repo.path / "installed"
-    (place / "pytest_snapshot").mkdir(parents=True)
-    (place / "pytest_snapshot" / "__init__.py").touch()
-    (place / "pytest_snapshot" / "plugin.py").write_text(
-        "def pytest_addoption(parser):\n    parser.addoption('--snapshot-update', action='store_true')\n"
-    )
-    (place / "pytest_snapshot-0.9.0.dist-info").mkdir()
-    (place / "pytest_snapshot-0.9.0.dist-info" / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: pytest-snapshot\nVersion: 0.9.0\n"
-    )
-    (place / "pytest_snapshot-0.9.0.dist-info" / "entry_points.txt").write_text(
-        "[pytest11]\nsnapshot = pytest_snapshot.plugin\n"
-    )
-    monkeypatch.setenv("PYTHONPATH", str(place))
-    assert_usage_error(
-        repo.run(), "ERROR: personalens: pytest-snapshot and syrupy, *; run with -p no:syrupy *"
-    )
+    for name, text in {
+        "pytest_snapshot/__init__.py": "",
+        "pytest_snapshot/plugin.py": "def pytest_addoption(parser):\n    parser.addoption('--snapshot-update', action='store_true')\n",
+        "pytest_snapshot-0.9.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: pytest-snapshot\nVersion: 0.9.0\n",
+        "pytest_snapshot-0.9.0.dist-info/entry_points.txt": "[pytest11]\nsnapshot = pytest_snapshot.plugin\n",
+    }.items():
+        (repo.path / "installed" / name).parent.mkdir(parents=True, exist_ok=True)
+        (repo.path / "installed" / name).write_text(text)
+    monkeypatch.setenv("PYTHONPATH", str(repo.path / "installed"))
+    told = "ERROR: personalens: pytest-snapshot and syrupy, *; run with -p no:syrupy *"
+    assert_usage_error(repo.run(), told)
     assert repo.run("-p", "no:snapshot", *SAMPLE).ret == 0
     assert repo.run("-p", "no:syrupy", *SAMPLE).ret == 0
 
@@ -79,29 +56,19 @@ def test_a_fixture_of_ones_own_that_is_called_snapshot(repo: Repository, value: 
     asks = "snapshot" if "snapshot" in value else ""
     repo.write(conftest=BOT + f"\n    @pytest.fixture\n    def snapshot({asks}):\n        return {value}\n")
     repo.inline(*SAMPLE, "--personalens-record=new").assert_outcomes(passed=2)
-    result = repo.inline(*SAMPLE)
-    result.assert_outcomes(passed=2)
-    result.stdout.fnmatch_lines(["records: 2 replayed"])
+    assert_ended(repo.inline(*SAMPLE), 0, "records: 2 replayed", passed=2)
 
 
 def test_usage_errors_of_others_keep_their_lines(repo: Repository) -> None:
-    repo.write(
-        conftest=BOT + "\n    def pytest_collection_finish():\n        raise pytest.UsageError('one\\ntwo')\n"
-    )
+    raises = "def pytest_collection_finish():\n        raise pytest.UsageError('one\\ntwo')\n"
+    repo.write(conftest=f"{BOT}\n    {raises}")
     assert_usage_error(repo.inline(*SAMPLE), "ERROR: one", "two")
 
 
 def test_each_property_is_written_once_beside_native_subtests(repo: Repository) -> None:
     pytest.importorskip("_pytest.subtests", reason="this pytest has no subtests of its own")
-    repo.write(
-        test_bot="""
-        def test_bot(personalens, subtests):
-            personalens.evaluate()
-            for number in range(3):
-                with subtests.test(number=number):
-                    pass
-        """
-    )
+    subtests = "for number in range(3):\n        with subtests.test(number=number):\n            pass\n"
+    repo.write(test_bot=f"def test_bot(personalens, subtests):\n    personalens.evaluate()\n    {subtests}")
     repo.inline(*SAMPLE, "--junitxml=junit.xml")
     text = (repo.path / "junit.xml").read_text()
     assert text.count('name="personalens_task_completion"') == 2  # of two items
@@ -117,9 +84,7 @@ def test_collecting_with_workers_where_warnings_are_errors(repo: Repository) -> 
 
 def test_groups_that_xdist_takes_apart_are_told(repo: Repository) -> None:
     marked = "import pytest\n\n@pytest.mark.xdist_group('g')\ndef test_{}():\n    pass\n"
-    repo.write(
-        test_bot="def test_bot(personalens):\n    personalens.check()\n", test_own=marked.format("own")
-    )
+    repo.write(test_own=marked.format("own"))
     told = "personalens: 1 test marked xdist_group ran in any worker: *--dist loadscope or loadfile"
     for dist, tells in (("loadgroup", True), ("load", False)):
         result = repo.run(*SAMPLE, "-n", "2", f"--dist={dist}", "-v")
@@ -168,6 +133,5 @@ def test_the_last_attempt_of_an_item_that_is_run_again_within_its_report_counts(
     repo.write(conftest=TOLD_ALONE + hook)
     args = ("--personalens-sample=1", *TOLD_AGENTS, "--personalens-gate=valid >= 1")
     for workers in ((), ("-n", "1")):
-        result = repo.run(*args, *workers)
-        assert result.ret == 0, result.stdout.str()
-        result.stdout.fnmatch_lines(["gate valid: passed, 1 of 1 item could be scored*"])
+        valid = "gate valid: passed, 1 of 1 item could be scored*"
+        assert_ended(repo.run(*args, *workers), 0, valid)

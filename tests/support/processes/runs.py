@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
 
@@ -14,12 +16,16 @@ import pytest
 from tests.support.repository import Repository
 
 
-def assert_ended(result: pytest.RunResult, status: int, *lines: str, err: str = "") -> pytest.RunResult:
+def assert_ended(
+    result: pytest.RunResult, status: int, *lines: str, err: str = "", **outcomes: int
+) -> pytest.RunResult:
     """Check the exit status, lines of the output in this order, and a line of the errors; return the result.
 
-    The lines are patterns of `fnmatch`.
+    The lines are patterns of `fnmatch`. `outcomes` are numbers of items, such as ``passed=2``: all of them, if one is given.
     """
-    assert result.ret == status
+    assert result.ret == status, result.stdout.str() + result.stderr.str()
+    if outcomes:
+        result.assert_outcomes(**outcomes)
     result.stdout.fnmatch_lines(lines)
     if err:
         result.stderr.fnmatch_lines([err])
@@ -32,6 +38,14 @@ def assert_usage_error(result: pytest.RunResult, *lines: str) -> pytest.RunResul
     result.stderr.fnmatch_lines(lines)
     assert "Traceback" not in result.stderr.str()
     return result
+
+
+def assert_one_line(result: pytest.RunResult, told: str = "*") -> None:
+    """Check that a run or a command did not begin, and said what is wrong in this one line (a pattern)."""
+    (line,) = filter(None, assert_usage_error(result).errlines)
+    assert fnmatchcase(line, f"ERROR: {told}") or fnmatchcase(line, f"error: {told}"), line
+    assert not re.search("Traceback|INTERNALERROR", result.stdout.str())
+    assert len(line) < 1000
 
 
 def collect_ids(repo: Repository, *args: str) -> list[str]:
