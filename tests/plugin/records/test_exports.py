@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.support.processes.runs import assert_usage_error
+from tests.support.processes.runs import assert_ended, assert_usage_error
 from tests.support.repository import Repository
 
 EXPORTS: Final = Path(__file__).parent / "exports"
@@ -30,11 +30,13 @@ TURNS: Final = {name: ["Which one?", "The comedy."] for name in ("langfuse", "ot
 
 def steps_of(message: dict[str, Any]) -> list[str]:
     """The tools that were called, and their results, in order."""
-    path = message.get("steps") or []
+    calls = [
+        [c["function"]["name"] for c in step.get("tool_calls", ())] for step in message.get("steps") or []
+    ]
     return [
         text
-        for m in path
-        for text in ([c["function"]["name"] for c in m.get("tool_calls", ())] or [m["content"]])
+        for names, step in zip(calls, message.get("steps") or [], strict=True)
+        for text in names or [step["content"]]
     ]
 
 
@@ -42,10 +44,8 @@ def steps_of(message: dict[str, Any]) -> list[str]:
 def test_each_is_judged_with_its_turns_and_its_tools(repo: Repository) -> None:
     (repo.path / "test_bot.py").unlink()
     shutil.copytree(EXPORTS, repo.path / "logs")
-    result = repo.inline(
-        "--personalens-dialogues=logs", "--personalens-gate=none", "--personalens-report=judged.json"
-    )
-    assert result.ret == 0, result.stdout.str()
+    judged = ("--personalens-gate=none", "--personalens-report=judged.json")
+    assert_ended(repo.inline("--personalens-dialogues=logs", *judged), 0)
     dialogues = [item["evaluation"]["dialogue"]["messages"] for item in repo.results("judged.json")["items"]]
     by_name = {messages[-1]["content"][6:-2]: messages for messages in dialogues}
     assert len(dialogues) == len(by_name)
@@ -54,28 +54,24 @@ def test_each_is_judged_with_its_turns_and_its_tools(repo: Repository) -> None:
     assert said == {name: [WISH, *TURNS.get(name, ())] for name in DONE}
 
 
-@pytest.mark.parametrize(
-    "name",
-    sorted(
-        {file.name for file in EXPORTS.glob("*/*")}
-        - {"openai-batch-input.jsonl", "openai-batch-output.jsonl"}
-    ),
-)
-def test_each_becomes_a_draft(empty_repo: Repository, name: str) -> None:
-    shutil.copy(next(EXPORTS.rglob(name)), empty_repo.path / name)
-    result = empty_repo.command("import-chats", name, "--out", "own")
-    result.stdout.fnmatch_lines(["1 draft in own/drafts; 0 left out"])
-    (draft,) = (empty_repo.path / "own/drafts").iterdir()
-    tool = next(iter(DONE[name.partition(".")[0]]), None)
-    assert (f'tools = ["{tool}"]' in draft.read_text(encoding="utf-8")) == (tool is not None)
+#: The halves of a batch are two files of one dialogue.
+HALVES: Final = ("openai-batch-input.jsonl", "openai-batch-output.jsonl")
+WHOLE: Final = sorted({file.name for file in EXPORTS.glob("*/*")} - {*HALVES})
 
 
-def test_the_halves_of_a_batch_become_drafts(empty_repo: Repository) -> None:
-    halves = ["openai-batch-input.jsonl", "openai-batch-output.jsonl"]
-    for name in halves:
+@pytest.mark.parametrize("names", [HALVES, *((name,) for name in WHOLE)], ids="-".join)
+def test_each_becomes_a_draft(empty_repo: Repository, names: tuple[str, ...]) -> None:
+    for name in names:
         shutil.copy(next(EXPORTS.rglob(name)), empty_repo.path / name)
-    result = empty_repo.command("import-chats", *halves, "--out", "own")
-    result.stdout.fnmatch_lines(["1 draft in own/drafts; 0 left out"])
+    result = empty_repo.command("import-chats", *names, "--out", "own")
+    assert_ended(result, 0, "1 draft in own/drafts; 0 left out")
+    (draft,) = (empty_repo.path / "own/drafts").iterdir()
+    tools = DONE[names[0].partition(".")[0].removesuffix("-input")][:1]
+    assert [
+        tool
+        for tool in ("search_films", "book")
+        if f'tools = ["{tool}"]' in draft.read_text(encoding="utf-8")
+    ] == tools
 
 
 def test_a_file_that_is_one_value_over_many_lines(empty_repo: Repository) -> None:
@@ -117,6 +113,5 @@ def test_what_cannot_be_read_is_named(
 ) -> None:
     data = content if isinstance(content, bytes) else json.dumps(content).encode()
     (empty_repo.path / name).write_bytes(data)
-    assert_usage_error(
-        empty_repo.inline(f"--personalens-dialogues={name}", "--personalens-gate=none"), expected
-    )
+    run = empty_repo.inline(f"--personalens-dialogues={name}", "--personalens-gate=none")
+    assert_usage_error(run, expected)

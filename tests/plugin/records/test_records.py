@@ -23,6 +23,7 @@ from pytest_personalens.engine.job import Job, JobResult, ParticipantSpecs
 from pytest_personalens.engine.participants import Participants
 from pytest_personalens.engine.record import read_record, record_of
 from pytest_personalens.models.tape import Tape, TapeRules
+from tests.support.processes.runs import assert_ended
 from tests.support.repository import ROOT, Repository, ScriptedUser, record_bytes, records
 
 HOSTILE = "\u202e]}\x00\n<|end|>\u2028 ünï 日本 \x1b[2J"
@@ -44,19 +45,17 @@ class CountingJudge:
 def text(scenario: Scenario) -> str:
     """The record of a short dialogue with hostile words and a tool call."""
     call = {"id": "1", "type": "function", "function": {"name": "book", "arguments": '{"people": 2}'}}
-    acts = [
-        {"role": "assistant", "content": "", "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "1", "content": "ok"},
-    ]
     tape = Tape(TapeRules(writes=True))
+
+    def assistant(messages: AssistantMessages) -> list[dict[str, Any]]:
+        return [
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "1", "content": "ok"},
+            {"role": "assistant", "content": f"reply {len(messages)} {HOSTILE}"},
+        ]
+
     user, judge = UserOnTape(ScriptedUser(*TURNS), tape), JudgeOnTape(CountingJudge(), tape)
-    evaluation = evaluate(
-        scenario,
-        lambda m: [*acts, {"role": "assistant", "content": f"reply {len(m)} {HOSTILE}"}],
-        user,
-        judge,
-    )
-    return record_of(evaluation, scenario, scenario.id, tape.rows).text
+    return record_of(evaluate(scenario, assistant, user, judge), scenario, scenario.id, tape.rows).text
 
 
 @pytest.mark.parametrize(
@@ -129,9 +128,8 @@ def test_no_value_of_a_record_can_be_changed_unseen(text: str) -> None:
         for key in path:
             place = place[key]
         value = place[last]
-        place[last] = (
-            value + 1 if isinstance(value, int) else f"{value}x" if isinstance(value, str) else ["x"]
-        )
+        odd = f"{value}x" if isinstance(value, str) else ["x"]
+        place[last] = value + 1 if isinstance(value, int) else odd
         with pytest.raises(RecordError) as error:
             read_record(json.dumps(data, indent=2, sort_keys=True), "r.json")
         told += [("verdicts" in path, str(error.value).partition("the record ")[2][:13])]
@@ -214,8 +212,7 @@ def test_a_damaged_record_gets_one_line_and_only_one_of_ours_is_written_anew(
         if mode != "none" and mended:
             assert (result.ret, json.loads(path.read_text(encoding="utf-8"))) == (0, json.loads(whole))
             continue
-        assert result.ret == 1
-        result.stdout.fnmatch_lines([f"*{path.name.replace('[', '[[]')}: *{told}*"])
+        assert_ended(result, 1, f"*{path.name.replace('[', '[[]')}: *{told}*")
         result.stdout.no_fnmatch_line("*Traceback*")
         assert before is None or path.read_bytes() == before
 
@@ -225,9 +222,8 @@ def test_a_record_of_another_scenario_is_replaced_on_request_only(repo: Reposito
     repo.inline(*args, "--personalens-record=new")
     one, other = records(repo)
     other.write_bytes(one.read_bytes())
-    repo.inline(*args).stdout.fnmatch_lines(
-        ["*the record belongs to scenario *; record it with --personalens-record new"]
-    )
+    told = "*the record belongs to scenario *; record it with --personalens-record new"
+    repo.inline(*args).stdout.fnmatch_lines([told])
     assert repo.inline(*args, "--personalens-record=new").ret == 0
     repo.inline(*args).stdout.fnmatch_lines(["records: 2 replayed"])
 
@@ -236,17 +232,9 @@ def test_free_agents_go_on_where_a_record_is_stale(repo: Repository) -> None:
     args = ("--personalens-sample=3", "-opersonalens_threshold=p>=1,tc>=0")
     repo.inline(*args, "--personalens-record=new")
     before = record_bytes(repo)
-    repo.write(
-        conftest="import pytest\n@pytest.fixture\ndef personalens_assistant():\n    return lambda m: 'At 8:15.'\n"
-    )
-    result = repo.inline(*args)
-    result.assert_outcomes(passed=3)
-    result.stdout.fnmatch_lines(
-        [
-            "records: 3 stale (another dialogue than now)",
-            "write the records that are missing or stale with: pytest *--personalens-record new",
-        ]
-    )
+    repo.bot("'At 8:15.'")
+    advice = "write the records that are missing or stale with: pytest *--personalens-record new"
+    assert_ended(repo.inline(*args), 0, "records: 3 stale (another dialogue than now)", advice, passed=3)
     assert before == record_bytes(repo)
 
 

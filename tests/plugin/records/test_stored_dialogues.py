@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.datasets.official_tree import write_data
-from tests.support.processes.runs import assert_usage_error
+from tests.support.processes.runs import assert_ended, assert_one_line
 from tests.support.repository import Repository, calls, forget_calls, records
 from tests.support.scripted_agents import MODELS, TOLD
 from tests.support.servers.endpoint import Endpoint
@@ -18,12 +18,8 @@ PLAY = ("--personalens-sample=3", "--personalens-gate=none", "--personalens-repo
 JUDGE = ("--personalens-dialogues=played.json", "--personalens-gate=none", "--personalens-report=judged.json")
 OWN: dict[str, Any] = {
     "preferences": {"Train": {"Preferred Seat Type": "window"}},
-    "task": {
-        "intent": "You want a ticket to Oban.",
-        "goal": "A ticket to Oban is booked.",
-        "domains": ["Train"],
-    },
-}
+    "task": {"intent": "You want a ticket to Oban.", "goal": "A ticket to Oban is booked.", "domains": ["Train"]},
+}  # fmt: skip
 CHAT = [
     {"role": "user", "content": "A ticket to Oban."},
     {"role": "assistant", "content": "It is booked: window."},
@@ -61,36 +57,22 @@ def test_results_are_judged_as_they_were(without_tests: Repository) -> None:
     assert repo.inline(*PLAY, "--personalens-trials=2", "--personalens-control=no-context").ret == 0
     played = without_times(repo, "played.json")
     # Neither the assistant nor a test of the team is needed, and all trials are judged.
-    repo.write(
-        conftest="""
-        import pytest
-
-        @pytest.fixture
-        def personalens_assistant():
-            raise RuntimeError("no key")
-        """,
-        test_broken="raise RuntimeError('not needed')",
-    )
+    repo.bot("1 / 0", test_broken="raise RuntimeError('not needed')")
     repo.inline(*JUDGE).assert_outcomes(passed=6)
     judged = evaluations(repo, "judged.json")
     assert judged == {nodeid: e for nodeid, e in played.items() if "+none" not in nodeid}
     repo.inline(*JUDGE, "--personalens-control=no-context").assert_outcomes(passed=12)
     assert evaluations(repo, "judged.json") == played
-    assert (
-        repo.run(*JUDGE, "--personalens-control=no-context", "-n", "2", "-opersonalens_parallel=3").ret == 0
-    )
+    at_once = ("-n", "2", "-opersonalens_parallel=3")
+    assert repo.run(*JUDGE, "--personalens-control=no-context", *at_once).ret == 0
     assert evaluations(repo, "judged.json") == played
     base = repo.inline(JUDGE[0], "--personalens-baseline=played.json")
     base.stdout.fnmatch_lines(["gate regression: p: *, P * over *"])
-    assert_usage_error(
-        repo.command("report", "played.json", "--official-output", "output"),
-        "error: played.json: *: the official scripts know users by number*",
-    )
+    told = "played.json: *: the official scripts know users by number*"
+    assert_one_line(repo.command("report", "played.json", "--official-output", "output"), told)
     assert not (repo.path / "output").exists()
-    assert_usage_error(
-        repo.inline(*JUDGE, "--personalens-control=other-user"),
-        "*--personalens-control: there is no stored dialogue of swapped; leave it out",
-    )
+    told = "*--personalens-control: there is no stored dialogue of swapped; leave it out"
+    assert_one_line(repo.inline(*JUDGE, "--personalens-control=other-user"), told)
 
 
 @pytest.mark.slow
@@ -98,8 +80,7 @@ def test_generated_now_and_judged_later(repo: Repository) -> None:
     whole = repo.inline(*PLAY[:2], "--personalens-report=whole.json")
     repo.pytester.makeini("[pytest]\npersonalens_threshold = p=4\npersonalens_gate = p >= 4\n")
     half = repo.inline(PLAY[0], PLAY[2], "-opersonalens_generate_only=true")
-    half.assert_outcomes(passed=3)
-    half.stdout.fnmatch_lines(["personalens: 3 scenarios of *, no judge*"])
+    assert_ended(half, 0, "personalens: 3 scenarios of *, no judge*", passed=3)
     assert not any(e["verdicts"] for e in evaluations(repo, "played.json").values())
     repo.pytester.makeini("[pytest]\n")
     assert repo.inline(*JUDGE, "test_bot.py").ret == whole.ret == 0
@@ -115,8 +96,7 @@ def test_another_judge_gates_baseline_and_page(told: Repository) -> None:
     scenarios = [e["scenario"] for e in evaluations(told, "played.json").values()]
     (told.path / "low.txt").write_text(" ".join(f"{d}:{s}" for s in scenarios for d in ("tc", "p")))
     again = told.inline(*judged, "--personalens-baseline=b.json", "--personalens-report=page.html")
-    assert again.ret == 1
-    again.stdout.fnmatch_lines(["gate regression: p: FAILED*"])
+    assert_ended(again, 1, "gate regression: p: FAILED*")
     assert scenarios[0] in (told.path / "page.html").read_text(encoding="utf-8")
 
 
@@ -156,15 +136,11 @@ def test_lines_of_messages(without_tests: Repository) -> None:
     chats = [
         {"role": "system", "content": "Be kind."},
         {"role": "user", "content": [{"type": "text", "text": "Two tickets for a film, please."}]},
-        {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [{"id": "1", "type": "function", "function": {"name": "book", "arguments": "{}"}}],
-        },
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "type": "function", "function": {"name": "book", "arguments": "{}"}}]},
         {"role": "tool", "tool_call_id": "1", "content": "done"},
         {"role": "assistant", "content": "They are booked."},
         {"role": "user", "content": "Thanks!"},
-    ]
+    ]  # fmt: skip
     write_lines(
         repo,
         {"scenario": "movies-1-amara", "messages": chats},
@@ -172,12 +148,7 @@ def test_lines_of_messages(without_tests: Repository) -> None:
         {"id": "chat-7", "scenario": OWN, "messages": CHAT},
         {"id": "chat-8", "scenario": OWN | {"user": "cust-1"}, "messages": CHAT},
     )
-    run = (
-        "--personalens-dialogues=chats.jsonl",
-        "--personalens-gate=none",
-        "--personalens-report=judged.json",
-    )
-    repo.inline(*run).assert_outcomes(passed=4)
+    repo.inline("--personalens-dialogues=chats.jsonl", *JUDGE[1:]).assert_outcomes(passed=4)
     found = {item["evaluation"]["scenario"]: item for item in repo.results("judged.json")["items"]}
     assert set(found) == {"movies-1-amara", "train-chat-7", "chat-8-cust-1"}
     by_id = evaluations(repo, "judged.json")
@@ -190,33 +161,20 @@ def test_lines_of_messages(without_tests: Repository) -> None:
     assert second["user_faults"] is not None
     assert "task_completion" in found["train-chat-7"]["evaluation"]["not_judged"]
     shown = repo.command("show", "--results", "judged.json", "chat-8-cust-1").outlines
-    assert any(line.startswith("known:  Train, ") for line in shown), (
-        "all preferences, if the task names none"
-    )
+    known = any(line.startswith("known:  Train, ") for line in shown)
+    assert known, "all preferences, if the task names none"
     assert "cust-1" in shown, "nothing stands for a situation that the file does not tell"
     # What that run wrote is judged again, own scenarios too.
-    again = (*JUDGE[1:], "--personalens-dialogues=judged.json", "--personalens-report=again.json")
-    repo.inline("--personalens-report=x.md", *again[:1], *again[2:]).assert_outcomes(passed=4)
+    again = ("--personalens-dialogues=judged.json", JUDGE[1], "--personalens-report=again.json")
+    repo.inline("--personalens-report=x.md", *again).assert_outcomes(passed=4)
     assert evaluations(repo, "again.json").keys() == evaluations(repo, "judged.json").keys()
 
 
 def test_a_dialogue_that_broke_off_stays_without_a_score(without_tests: Repository) -> None:
-    repo = without_tests
-    repo.write(
-        conftest="""
-        import pytest
-
-        @pytest.fixture
-        def personalens_assistant():
-            def reply(messages):
-                raise RuntimeError("down")
-            return reply
-        """
-    )
-    repo.inline(*PLAY, "-opersonalens_generate_only=true")
-    result = repo.inline("--personalens-dialogues=played.json", "--personalens-gate=valid >= 0.5")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["gate valid: FAILED*0 of 3 items could be scored*"])
+    without_tests.bot("1 / 0")
+    without_tests.inline(*PLAY, "-opersonalens_generate_only=true")
+    result = without_tests.inline("--personalens-dialogues=played.json", "--personalens-gate=valid >= 0.5")
+    assert_ended(result, 1, "gate valid: FAILED*0 of 3 items could be scored*")
 
 
 @pytest.mark.slow
@@ -227,19 +185,12 @@ def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
     data = "--personalens-data=."
     every = (PLAY[1], "--personalens-dimensions=all", "--personalens-judge-model=told", data)
     assert repo.inline("--personalens-sample=all", *every, "--personalens-report=played.json").ret == 0
-    export = repo.command("report", "played.json", "--official-output", "output")
-    assert export.ret == 0
-    export.stdout.fnmatch_lines(["official output: output: 8 dialogues of assistant_d_p_s"])
+    export = ("report", "played.json", "--official-output", "output")
+    assert_ended(repo.command(*export), 0, "official output: output: 8 dialogues of assistant_d_p_s")
     name = "assistant_d_p_s/SD-Rental Cars-task-2_dialogue.json"
     file = json.loads((repo.path / "output/dialogue/user12" / name).read_text(encoding="utf-8"))
-    assert list(file) == [
-        "user_id",
-        "task_id",
-        "task_description",
-        "user_model",
-        "assistant_model",
-        "dialogue",
-    ]
+    fields = ["user_id", "task_id", "task_description", "user_model", "assistant_model", "dialogue"]
+    assert list(file) == fields
     assert (file["user_id"], file["task_id"]) == (12, "SD-Rental Cars-task-2")
     judged = repo.path / "output/evaluation/user12/assistant_d_p_s"
     tc = (judged / "task_completion/claude-3-sonnet-v1/MD-task-1.txt").read_text(encoding="utf-8")
@@ -247,23 +198,20 @@ def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
     p = (judged / "personalization/claude-3-5-sonnet-v2/MD-task-1.txt").read_text(encoding="utf-8")
     assert p.startswith("Personalization Score: ")
     assert (judged / "naturalness/claude-3-5-sonnet-v2/MD-task-1_asst.txt").is_file()
-    assert_usage_error(
-        repo.command("report", "played.json", "--official-output", "output"),
-        "error: output/dialogue/user*: there are dialogues already; *",
-    )
+    assert_one_line(repo.command(*export), "output/dialogue/user*: there are dialogues already; *")
     read = ("--personalens-dialogues=output", *every, "--personalens-report=judged.json")
     assert repo.inline(*read).ret == 0
     before, after = (evaluations(repo, name) for name in ("played.json", "judged.json"))
-    for nodeid, e in before.items():
-        said = [(m["role"], m["content"]) for m in e["dialogue"]["messages"]]
-        assert said == [(m["role"], m["content"]) for m in after[nodeid]["dialogue"]["messages"]]
-        assert [v["score"] for v in e["verdicts"]] == [v["score"] for v in after[nodeid]["verdicts"]]
+    for e, read_again in ((e, after[nodeid]) for nodeid, e in before.items()):
+        messages, scores = (
+            [[(m["role"], m["content"]) for m in x["dialogue"]["messages"]] for x in (e, read_again)],
+            [[v["score"] for v in x["verdicts"]] for x in (e, read_again)],
+        )
+        assert messages[0] == messages[1] and scores[0] == scores[1]
     repo.inline(*read, "-opersonalens_users=12").assert_outcomes(passed=4)
     (repo.path / "output/dialogue/user7/assistant_d_p_s").rename(repo.path / "output/dialogue/user7/other")
-    assert_usage_error(
-        repo.inline(*read),
-        "*output: holds dialogues of several assistants (assistant_d_p_s, other); name one*",
-    )
+    told = "*output: holds dialogues of several assistants (assistant_d_p_s, other); name one*"
+    assert_one_line(repo.inline(*read), told)
     pattern = "--personalens-dialogues=output/dialogue/*/other"
     repo.inline(pattern, *read[1:]).assert_outcomes(passed=4)
 
@@ -276,34 +224,28 @@ def test_an_estimate_counts_the_stored_dialogues(told: Repository) -> None:
 
 @pytest.mark.slow
 def test_the_command_score(without_tests: Repository) -> None:
-    repo = without_tests
-    write_lines(
-        repo, {"id": "a", "scenario": OWN, "messages": CHAT}, {"scenario": "movies-1-amara", "messages": CHAT}
+    ids = ({"id": "a", "scenario": OWN}, {"scenario": "movies-1-amara"})
+    write_lines(without_tests, *(fields | {"messages": CHAT} for fields in ids))
+    score = without_tests.command
+    assert (
+        score("score", "chats.jsonl", "--report", "s.json", "--", "-p", "no:cacheprovider", "-n", "0").ret
+        == 0
     )
-    scored = repo.command(
-        "score", "chats.jsonl", "--report", "s.json", "--", "-p", "no:cacheprovider", "-n", "0"
-    )
-    assert scored.ret == 0
-    assert len(repo.results("s.json")["items"]) == 2
-    failed = repo.command("score", "--gate", "tcr >= 0.9", "chats.jsonl", "--dimensions=tc", "--", "-n", "0")
-    assert failed.ret == 1
-    failed.stdout.fnmatch_lines(
-        ["gate tcr: FAILED, task completion rate 0.00 * over 1 scenario, of 2 that were run"]
-    )
+    assert len(without_tests.results("s.json")["items"]) == 2
+    failed = score("score", "--gate", "tcr >= 0.9", "chats.jsonl", "--dimensions=tc", "--", "-n", "0")
+    rate = "gate tcr: FAILED, task completion rate 0.00 * over 1 scenario, of 2 that were run"
+    assert_ended(failed, 1, rate)
 
 
 def test_users_without_demographics_have_no_groups(without_tests: Repository) -> None:
     write_lines(without_tests, {"id": "a", "scenario": OWN, "messages": CHAT})
-    assert_usage_error(
-        without_tests.run("--personalens-dialogues=chats.jsonl", "-opersonalens_slice=age"),
-        "*personalens_slice: unknown demographic 'age'; known: none, because the scenario * has no demographics*",
-    )
+    told = "unknown demographic 'age'; known: none, because the scenario * has no demographics*"
+    run = without_tests.run("--personalens-dialogues=chats.jsonl", "-opersonalens_slice=age")
+    assert_one_line(run, f"*personalens_slice: {told}")
 
 
 @pytest.mark.parametrize("words", [(), ("--gate", "tcr >= 0.9"), ("--sample=3", "--", "tests")])
 def test_the_command_score_without_dialogues_plays_none(repo: Repository, words: tuple[str, ...]) -> None:
-    result = assert_usage_error(
-        repo.command("score", *words), "error: the following arguments are required: DIALOGUES, *"
-    )
-    assert len([line for line in result.errlines if line]) == 1
+    result = repo.command("score", *words)
+    assert_one_line(result, "the following arguments are required: DIALOGUES, *")
     assert "items" not in result.stdout.str()
