@@ -46,23 +46,24 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def empty_repo(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Repository:
+def no_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of the variables of a CI service."""
+    for name in [name for name in os.environ if name.startswith(("GITHUB_", "CI_", "GITLAB_"))]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def empty_repo(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, cache: Path, no_ci: None
+) -> Repository:
     """A repository with nothing in it."""
     monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(cache))
     # These tests may themselves run on a worker; the run inside must not take itself for one.
-    for name in (
-        "PYTEST_XDIST_WORKER",
-        "PYTEST_XDIST_WORKER_COUNT",
-        "PYTEST_XDIST_TESTRUNUID",
-        "PYTEST_ADDOPTS",
-        "HELPBOT",
-    ):
+    of_workers = [f"PYTEST_XDIST_{name}" for name in ("WORKER", "WORKER_COUNT", "TESTRUNUID")]
+    for name in (*of_workers, "PYTEST_ADDOPTS", "HELPBOT", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     # The same run prints the same on a developer's terminal and in CI, where pytest cuts no summary.
     monkeypatch.setenv("CI", "true")
-    monkeypatch.delenv("COLUMNS", raising=False)
-    for name in [name for name in os.environ if name.startswith("GITHUB_")]:
-        monkeypatch.delenv(name)
     return Repository(pytester)
 
 

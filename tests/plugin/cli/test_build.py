@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.processes.runs import assert_usage_error
+from tests.support.processes.runs import assert_ended, assert_usage_error
 from tests.support.repository import ROOT, Repository
 from tests.support.servers.author import author
 from tests.support.servers.endpoint import Call, Endpoint, Reply
@@ -24,8 +24,6 @@ from tests.support.servers.endpoint import Call, Endpoint, Reply
 PHARMACY = ROOT / "example_project" / "pharmacy"
 #: Calls that twelve people, 29 histories and twelve tasks take: one for each piece.
 PIECES = 12 + 2 * 12 + 29
-
-
 MODEL = "--model=openai:gpt-4o-mini"
 BUILD = (sys.executable, "-m", "pytest_personalens", "build", "plan.toml", MODEL, "--out=own")
 
@@ -70,45 +68,36 @@ def rewrite(folder: Path, *changes: tuple[str, str]) -> None:
         file.write_text(text, encoding="utf-8")
 
 
-def test_by_hand_leads_from_nothing_to_a_dataset_that_runs_and_replaces_nothing(
-    empty_repo: Repository,
-) -> None:
+def test_by_hand_leads_from_nothing_to_a_dataset_that_runs(empty_repo: Repository) -> None:
     by_hand = ("build", "--by-hand", "own", "--domains=Prescriptions, Advice", "--people=Orla Quinn, Tom Ode")
     own = empty_repo.path / "own"
-    result = empty_repo.command(*by_hand)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        ["written: own/dataset.toml", "written: own/domains/prescriptions.toml", "written: own/domains/advice.toml",
-        'own/domains/advice.toml: line 3: description = "TODO *', "28 to do; then run the same command again"]
-    )  # fmt: skip
+    files = [f"written: own/{name}.toml" for name in ("dataset", "domains/prescriptions", "domains/advice")]
+    to_do = (
+        'own/domains/advice.toml: line 3: description = "TODO *',
+        "28 to do; then run the same command again",
+    )
+    assert_ended(empty_repo.command(*by_hand), 1, *files, *to_do)
     rewrite(own / "domains", ("TODO ", ""))
-    result = empty_repo.command(*by_hand)
-    result.stdout.fnmatch_lines(
-        ["written: own/profiles/orla.toml", "written: own/profiles/tom.toml", '*"Hand-Over" = "TODO one of: pick-up, courier, locker"']
-    )  # fmt: skip
+    files = [f"written: own/profiles/{name}.toml" for name in ("orla", "tom")]
+    choice = '*"Hand-Over" = "TODO one of: pick-up, courier, locker"'
+    assert_ended(empty_repo.command(*by_hand), 1, *files, choice)
     ways = ("TODO one of: pick-up, courier, locker", "drone")
     rewrite(own / "profiles", ways, ("TODO two to six.*", '{name} had the locker."'), ("TODO ", ""))
     unknown = "domains.Prescriptions.Hand-Over: 'drone' is not one of: pick-up, courier, locker"
-    empty_repo.command(*by_hand).stdout.fnmatch_lines([f"*orla.toml: {unknown}", "4 to do; *"])
+    assert_ended(empty_repo.command(*by_hand), 1, f"*orla.toml: {unknown}", "4 to do; *")
     rewrite(own / "profiles", ("drone", "locker"))
-    result = empty_repo.command(*by_hand)
     size = "own 1: 2 people, 2 domains, 2 tasks, 4 scenarios, *"
-    result.stdout.fnmatch_lines([size, "complete; run: pytest *"])
-    assert result.ret == 0
-    empty_repo.write(
-        conftest="import pytest\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages: 'Done.'\n"
-    )
+    assert_ended(empty_repo.command(*by_hand), 0, size, "complete; run: pytest *")
+    empty_repo.bot("'Done.'")
     run = empty_repo.inline("--personalens-sample=9", "--personalens-data=own", "--personalens-gate=none")
     run.stdout.fnmatch_lines(["overall            4       4 *"])
 
 
 @pytest.mark.slow
 def test_a_model_makes_a_dataset_without_findings(empty_repo: Repository, writer: Endpoint) -> None:
-    result = build(empty_repo)
-    result.stdout.fnmatch_lines(
-        ["pharmacy-chain 1: 12 people, 3 domains, 12 tasks, 109 scenarios, evenness 0.*"]
-    )
-    assert (result.ret, len(writer.calls)) == (0, PIECES)
+    size = "pharmacy-chain 1: 12 people, 3 domains, 12 tasks, 109 scenarios, evenness 0.*"
+    assert_ended(build(empty_repo), 0, size)
+    assert len(writer.calls) == PIECES
     assert writer.most_in_flight > 1
     build(empty_repo, "--concurrency=1", out="one")
     made = dataset(empty_repo.path / "own")
@@ -150,9 +139,8 @@ def test_a_kill_loses_nothing_that_was_made(empty_repo: Repository, writer: Endp
     assert dataset(empty_repo.path / "own") == before
     build(empty_repo, users=6, out="at-once")
     assert dataset(empty_repo.path / "at-once") == before
-    assert calls - 1 <= len(writer.calls) - calls <= calls, (
-        "only the one that was under way is asked for again"
-    )
+    again = len(writer.calls) - calls
+    assert calls - 1 <= again <= calls, "only the one that was under way is asked for again"
 
 
 def test_ctrl_c_says_that_nothing_is_lost(empty_repo: Repository, writer: Endpoint) -> None:
@@ -178,9 +166,7 @@ def test_ctrl_c_says_that_nothing_is_lost(empty_repo: Repository, writer: Endpoi
 
 
 @pytest.mark.slow
-def test_what_ends_a_build_keeps_what_is_there_and_the_same_command_goes_on(
-    empty_repo: Repository, writer: Endpoint
-) -> None:
+def test_what_ends_a_build_keeps_what_is_there(empty_repo: Repository, writer: Endpoint) -> None:
     kept = "what was made is kept in own/.pieces, *"
     capped = f"error: the run has made 5 model calls, the cap of --budget; {kept}"
     assert_usage_error(build(empty_repo, "--budget=5calls"), capped)
@@ -190,8 +176,7 @@ def test_what_ends_a_build_keeps_what_is_there_and_the_same_command_goes_on(
     assert_usage_error(build(empty_repo, "--budget=0.001usd", price), spent)
     bad = Reply(status=401, code="bad", message="no such key")
     writer.answer = lambda call: author(call) if len(writer.calls) < 20 else bad
-    broken = f"error: openai:gpt-4o-mini: *; {kept}"
-    assert_usage_error(build(empty_repo, "--concurrency=1"), broken)
+    assert_usage_error(build(empty_repo, "--concurrency=1"), f"error: openai:gpt-4o-mini: *; {kept}")
     writer.answer = author
     assert build(empty_repo).ret == 0
     assert len(writer.calls) == PIECES + 1
@@ -210,15 +195,15 @@ def test_an_answer_that_was_refused_is_not_bought_again(empty_repo: Repository, 
 
 @pytest.mark.slow
 def test_an_estimate_calls_nobody(empty_repo: Repository, writer: Endpoint) -> None:
-    price = "--price=openai:gpt-4o-mini = 1, 2"
-    result = build(empty_repo, "--estimate", "--judge-model=openai:gpt-4o-mini", price)
-    result.stdout.fnmatch_lines(["history *29 *", "judge *53 *", f"all *{PIECES + 53} *0.*"])
-    assert (result.ret, writer.calls) == (0, [])
-    told = {line.split()[0]: line.split()[2] for line in result.outlines if re.match(r"\w+ +\d+ ", line)}
-    build(empty_repo, "--judge-model=openai:gpt-4o-mini")
+    judge, price = "--judge-model=openai:gpt-4o-mini", "--price=openai:gpt-4o-mini = 1, 2"
+    result = build(empty_repo, "--estimate", judge, price)
+    assert_ended(result, 0, "history *29 *", "judge *53 *", f"all *{PIECES + 53} *0.*")
+    assert writer.calls == []
+    told = next(line.split()[2] for line in result.outlines if line.startswith("all "))
+    build(empty_repo, judge)
     assert len(writer.calls) == PIECES + 53
     sent = sum(len(call.system) + len(call.prompt) for call in writer.calls) / 4.6
-    assert int(told["all"].replace(",", "")) == pytest.approx(sent, rel=0.1), "tokens at 4.6 characters each"
+    assert int(told.replace(",", "")) == pytest.approx(sent, rel=0.1), "tokens at 4.6 characters each"
 
 
 @pytest.mark.slow
@@ -246,20 +231,17 @@ def test_a_refused_answer_is_asked_for_again_with_the_reason(
     pytest.LineMatcher(again[0].splitlines()).fnmatch_lines([reason])
 
 
-def test_what_is_refused_each_time_is_listed_and_the_rest_is_kept(
-    empty_repo: Repository, writer: Endpoint
-) -> None:
+def test_what_is_refused_each_time_is_listed(empty_repo: Repository, writer: Endpoint) -> None:
     task = "Write this task: refill the usual tablets by a day"
     writer.answer = faulty(task, '{"intent": "You want {x}."}', times=9)
-    result = build(empty_repo, "--attempts=2", users=6)
     why = "description: field required; goal: field required"
     listed = f"task-prescriptions-1 was given up after 2 attempts: {why}"
-    result.stdout.fnmatch_lines(["pharmacy-chain 1: 6 people, 3 domains, 11 tasks, *", listed])
-    assert result.ret == 1
+    size = "pharmacy-chain 1: 6 people, 3 domains, 11 tasks, *"
+    assert_ended(build(empty_repo, "--attempts=2", users=6), 1, size, listed)
     calls = len(writer.calls)
     writer.answer = author
     assert build(empty_repo, users=6).ret == 0
-    assert len(writer.calls) == calls + 1
+    assert len(writer.calls) == calls + 1, "the rest is kept"
 
 
 @pytest.mark.slow
@@ -275,19 +257,16 @@ def test_a_person_without_a_history_or_that_no_judge_read_is_left_out(
 ) -> None:
     writer.answer = faulty(mark, text, times=times)
     options = ("--attempts=2", "--judge-model=openai:gpt-4o", "--concurrency=1")
-    result = build(empty_repo, *options, users=6)
     given_up = f"person-0001* was given up after 2 attempts: {why}"
-    result.stdout.fnmatch_lines(["pharmacy-chain 1: 5 people, *", given_up])
-    assert result.ret == 1
+    assert_ended(build(empty_repo, *options, users=6), 1, "pharmacy-chain 1: 5 people, *", given_up)
 
 
 def test_what_somebody_changed_stays(empty_repo: Repository, writer: Endpoint) -> None:
     build(empty_repo, users=2)
     file = next((empty_repo.path / "own" / "profiles").iterdir())
-    mine = file.read_text(encoding="utf-8").replace("house near", "barge at")
-    file.write_text(mine, encoding="utf-8")
-    result = build(empty_repo, users=2)
-    result.stdout.fnmatch_lines([f"*{file.name} was changed by hand, and stays as it is"])
+    rewrite(file.parent, ("house near", "barge at"))
+    mine = file.read_text(encoding="utf-8")
+    build(empty_repo, users=2).stdout.fnmatch_lines([f"*{file.name} was changed by hand, and stays as it is"])
     assert file.read_text(encoding="utf-8") == mine
 
 
@@ -324,11 +303,10 @@ def test_a_mistake_in_the_plan_is_one_line_before_any_call(
     plan.write_text(re.sub(whole, lambda _: new, text, flags=re.MULTILINE), encoding="utf-8")
     if told is None:
         assert build(empty_repo, "--estimate").ret == 0
-        return
-    result = build(empty_repo, users=10)
-    assert (result.ret, writer.calls) == (4, [])
-    result.stderr.fnmatch_lines([f"error: plan.toml: {told}"])
-    assert all(line.startswith("error: plan.toml: ") for line in result.errlines if line)
+    else:
+        result = assert_usage_error(build(empty_repo, users=10), f"error: plan.toml: {told}")
+        assert all(line.startswith("error: plan.toml: ") for line in result.errlines if line)
+    assert writer.calls == []
 
 
 def test_shares_that_fit_are_kept_exactly(empty_repo: Repository, writer: Endpoint) -> None:
@@ -365,24 +343,17 @@ def personalens_assistant(personalens_scenario):
 """
 
 
-def test_the_example_made_by_hand_tells_who_knows_its_people_from_who_does_not(
-    empty_repo: Repository,
-) -> None:
+def test_the_example_made_by_hand_tells_who_knows_its_people(empty_repo: Repository) -> None:
     shutil.copytree(PHARMACY, empty_repo.path / "pharmacy")
-    result = empty_repo.command("build", "--by-hand", "pharmacy")
     size = "pharmacy 1: 12 people, 3 domains, 12 tasks, 99 scenarios, *"
-    result.stdout.fnmatch_lines([size, "complete; run: pytest *"])
-    assert result.ret == 0
+    assert_ended(empty_repo.command("build", "--by-hand", "pharmacy"), 0, size, "complete; run: pytest *")
     empty_repo.command("check-dataset", "pharmacy").stdout.fnmatch_lines(["pharmacy 1: no findings *"])
-    options = (
-        *("--personalens-sample=all", "--personalens-data=pharmacy", "--personalens-domain=Prescriptions"),
-        *("--personalens-kind=single", "--personalens-gate=none", "-k", "prescriptions-1"),
-    )
+    data = ("--personalens-sample=all", "--personalens-data=pharmacy", "--personalens-domain=Prescriptions")
+    only = ("--personalens-kind=single", "--personalens-gate=none", "-k", "prescriptions-1")
     means = []
     for knows in (True, False):
         empty_repo.write(conftest=_REFILLS.replace("KNOWS", str(knows)))
-        shown = empty_repo.inline(*options).stdout.str()
-        found = re.search(r"overall +(\d+) +\d+ +(\S+) +(\S+)", shown)
+        found = re.search(r"overall +(\d+) +\d+ +(\S+) +(\S+)", empty_repo.inline(*data, *only).stdout.str())
         assert found is not None
         means.append([float(number) for number in found.groups()])
     (count, right, personal), (_, _, same_for_all) = means

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.support.processes.runs import assert_usage_error
+from tests.support.processes.runs import assert_ended, assert_one_line
 from tests.support.repository import Repository
 from tests.support.servers.author import author
 from tests.support.servers.endpoint import Endpoint, Reply
@@ -30,9 +30,7 @@ def drafts(repo: Repository) -> dict[str, str]:
     return {file.name: file.read_text(encoding="utf-8") for file in (repo.path / "own" / "drafts").iterdir()}
 
 
-def test_without_a_model_a_draft_is_a_skeleton_that_copies_no_sentence_and_stays(
-    empty_repo: Repository,
-) -> None:
+def test_without_a_model_a_draft_is_a_skeleton_that_copies_no_sentence(empty_repo: Repository) -> None:
     messages = [
         {"role": "assistant", "content": "Hello!\u2028How can I help?", "tool_calls": [{"name": "greet"}]},
         {"role": "function", "name": "lookup", "content": 7},
@@ -43,9 +41,7 @@ def test_without_a_model_a_draft_is_a_skeleton_that_copies_no_sentence_and_stays
     ]
     of_all_kinds = json.dumps({"messages": messages}, ensure_ascii=False)
     write(empty_repo, "\ufeff" + chat(SAID, "Done."), "", of_all_kinds)
-    result = empty_repo.command(*IMPORT)
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(["2 drafts in own/drafts; 0 left out"])
+    assert_ended(empty_repo.command(*IMPORT), 0, "2 drafts in own/drafts; 0 left out")
     found = drafts(empty_repo)
     assert sorted(found) == ["chat-0001.toml", "chat-0003.toml"]
     assert 'known = ["a day: Friday", "a time: 17:30", "a sum: $12"]' in found["chat-0001.toml"]
@@ -95,10 +91,8 @@ def test_a_model_that_copies_is_asked_again_and_its_draft_is_masked_too(
         "intent": "You want tablets.",
         "goal": "They are ordered.",
     }
-    answers = [
-        texts | {"known": ["mail: a@b.ie"], "opening": opening} for opening in (SAID, "Hello from me.")
-    ]
-    endpoint.replies = [Reply(json.dumps(answer)) for answer in answers]
+    draft = texts | {"known": ["mail: a@b.ie"]}
+    endpoint.replies = [Reply(json.dumps(draft | {"opening": said})) for said in (SAID, "Hello from me.")]
     assert (empty_repo.command(*IMPORT, MODEL).ret, len(endpoint.calls)) == (0, 2)
     copied = "- opening: it copies the dialogue: 'could i have my usual tablets for the'"
     assert copied in endpoint.calls[1].prompt
@@ -130,20 +124,18 @@ NOT_READ = (
 def test_bad_dialogues_are_a_line_each_and_the_others_are_drafted(empty_repo: Repository) -> None:
     good = chat([{"type": "text", "text": "Hello"}], "Hi.")
     write(empty_repo, chat(SAID, "Done."), *(line for line, _ in NOT_READ), good)
-    result = empty_repo.command(*IMPORT)
-    assert result.ret == 1
+    result = assert_ended(empty_repo.command(*IMPORT), 1, "2 drafts in own/drafts; 7 left out")
     told = [f"left out: chats.jsonl: line {number}: {told}" for number, (_, told) in enumerate(NOT_READ, 2)]
     result.stderr.fnmatch_lines(told, consecutive=True)
     assert len([line for line in result.errlines if line]) == len(NOT_READ)
-    result.stdout.fnmatch_lines(["2 drafts in own/drafts; 7 left out"])
 
 
 def test_a_model_that_never_drafts_is_listed(empty_repo: Repository, endpoint: Endpoint) -> None:
     endpoint.answer = lambda call: Reply('{"goal": "x", "known": "much"}')
     write(empty_repo, chat(SAID, "Done."))
-    result = empty_repo.command(*IMPORT, MODEL, "--attempts=2")
-    assert (result.ret, len(endpoint.calls)) == (1, 2)
-    result.stderr.fnmatch_lines(["left out: chat-0001, after 2 attempts: description: expected a text; *"])
+    told = "left out: chat-0001, after 2 attempts: description: expected a text; *"
+    assert_ended(empty_repo.command(*IMPORT, MODEL, "--attempts=2"), 1, err=told)
+    assert len(endpoint.calls) == 2
 
 
 TOLD = "I start at 8 now, so wake me at 6:40 on workdays. Mail ada@example.com if that fails."
@@ -152,15 +144,8 @@ DINNER = (
     "I'm vegetarian, and Tom eats everything. Any ideas for dinner?", "Pasta!", "Good. What should I order at the Golden Lion?",
     "The beef burger.", "But I'm vegetarian, remember?",
 )  # fmt: skip
+BOT = "import pytest\n\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages, context: 'Your alarm is set for {}.'\n"
 RUN = ("--personalens-suite=memory", "--personalens-data=own", "--personalens-sample=all")
-BOT = """
-import pytest
-
-
-@pytest.fixture
-def personalens_assistant():
-    return lambda messages, context: "Your alarm is set for {}."
-"""
 
 
 def arc(repo: Repository) -> str:
@@ -170,16 +155,13 @@ def arc(repo: Repository) -> str:
 def test_the_bot_of_the_chat_fails_and_one_that_remembers_passes(empty_repo: Repository) -> None:
     wrong = (ASKED, "Your alarm is set for 7:30.", "No! I told you 6:40.", "Sorry.")
     write(empty_repo, chat(TOLD, "Done, 6:40 on workdays."), chat(*wrong))
-    result = empty_repo.command(*FROM_CHAT)
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(["written: own/chats.toml", "run: pytest --personalens-suite memory *"])
+    told = "written: own/chats.toml", "run: pytest --personalens-suite memory *"
+    assert_ended(empty_repo.command(*FROM_CHAT), 0, *told)
     assert 'test = { right = ["6:40"], wrong = ["7:30"] }' in arc(empty_repo)
     assert "ada@example.com" not in arc(empty_repo)
-    for time, failed in (("6:40", 0), ("7:30", 1)):
-        (empty_repo.path / "conftest.py").write_text(BOT.format(time), encoding="utf-8")
-        outcome = empty_repo.inline(*RUN)
-        assert outcome.ret == failed
-    outcome.stdout.fnmatch_lines(["*says 7:30*", "*does not say 6:40*"])
+    for time, code, lines in (("6:40", 0, "*"), ("7:30", 1, "*says 7:30*|*does not say 6:40*")):
+        empty_repo.write(conftest=BOT.format(time))
+        assert_ended(empty_repo.inline(*RUN), code, *lines.split("|"))
 
 
 def test_what_a_person_must_decide_is_marked_and_no_run_begins_with_it(empty_repo: Repository) -> None:
@@ -190,8 +172,8 @@ def test_what_a_person_must_decide_is_marked_and_no_run_begins_with_it(empty_rep
     assert 'right = ["vegetarian"]' in arc(empty_repo)
     assert "[name] eats everything" in arc(empty_repo)
     assert "remember?" not in arc(empty_repo)
-    assert_usage_error(empty_repo.inline(*RUN), "ERROR: *chats.toml: arcs.1.domain: expected one of *")
-    assert_usage_error(empty_repo.command(*FROM_CHAT), "error: *chats.toml: is there*")
+    assert_one_line(empty_repo.inline(*RUN), "*chats.toml: arcs.1.domain: expected one of *")
+    assert_one_line(empty_repo.command(*FROM_CHAT), "*chats.toml: is there*")
 
 
 @pytest.mark.parametrize(("kind", "test"), [("forget", "wrong"), ("recall", "right")])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,18 +16,8 @@ from tests.support.processes.commands import refusal
 from tests.support.results.rich_results import rich_results
 from tests.support.servers.forge import Forge, forge
 
+Captured = pytest.CaptureFixture[str]
 MARKER = "<!-- personalens: run -->"
-
-
-@pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
-    """The server, a results file, and no CI service's variables."""
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith(("GITHUB_", "CI_", "GITLAB_"))]:
-        monkeypatch.delenv(name)
-    write_json(rich_results(12), Path("results.json"))
-    with forge() as state:
-        yield state
 
 
 #: The variables of each service's jobs.
@@ -45,17 +34,20 @@ JOBS = {
 
 
 @pytest.fixture
-def service(request: pytest.FixtureRequest, server: Forge, monkeypatch: pytest.MonkeyPatch) -> Forge:
-    """The server of a job for a pull request, on GitHub unless the test's parameter says otherwise."""
-    for name, value in JOBS[getattr(request, "param", "github")].items():
-        monkeypatch.setenv(name, value or server.url)
-    return server
+def service(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_ci: None
+) -> Iterator[Forge]:
+    """The server of a job for a pull request, on GitHub unless the test's parameter says otherwise, and results."""
+    monkeypatch.chdir(tmp_path)
+    write_json(rich_results(12), Path("results.json"))
+    with forge() as server:
+        for name, value in JOBS[getattr(request, "param", "github")].items():
+            monkeypatch.setenv(name, value or server.url)
+        yield server
 
 
 @pytest.mark.parametrize("service", JOBS, indirect=True)
-def test_the_first_run_writes_and_the_next_updates(
-    service: Forge, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_first_run_writes_and_the_next_updates(service: Forge, capsys: Captured) -> None:
     others = dict.fromkeys(range(1, 131), "Hm.") | {2: f"Quoted: {MARKER}"}
     service.comments = dict(others)
     assert main(["comment", "results.json"]) == 0
@@ -70,16 +62,12 @@ def test_the_first_run_writes_and_the_next_updates(
 
 def test_two_jobs_have_two_comments(service: Forge) -> None:
     assert main(["comment", "results.json"]) == main(["comment", "results.json", "--name", "nightly"]) == 0
-    assert [text.splitlines()[0] for text in service.comments.values()] == [
-        MARKER,
-        "<!-- personalens: nightly -->",
-    ]
+    heads = [text.splitlines()[0] for text in service.comments.values()]
+    assert heads == [MARKER, "<!-- personalens: nightly -->"]
 
 
 @pytest.mark.parametrize(("days", "old"), [(3, False), (45, True)])
-def test_it_tells_the_age_of_the_baseline(
-    service: Forge, capsys: pytest.CaptureFixture[str], days: int, old: bool
-) -> None:
+def test_it_tells_the_age_of_the_baseline(service: Forge, capsys: Captured, days: int, old: bool) -> None:
     made = datetime.now(UTC) - timedelta(days=days, hours=1)
     tested = Provenance(commit="ab" * 20, branch="main", committed=made.isoformat())
     results = rich_results(12).model_copy(update={"provenance": tested})
@@ -92,7 +80,7 @@ def test_it_tells_the_age_of_the_baseline(
 
 
 def test_a_job_for_no_pull_request_writes_none(
-    service: Forge, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    service: Forge, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     monkeypatch.setenv("GITHUB_REF", "refs/heads/main")
     assert main(["comment", "results.json"]) == 0
@@ -100,8 +88,8 @@ def test_a_job_for_no_pull_request_writes_none(
     assert service.requests == []
 
 
-def test_a_server_that_is_down_for_a_moment_is_asked_again_but_a_comment_is_not_written_twice(
-    service: Forge, capsys: pytest.CaptureFixture[str]
+def test_a_server_that_is_down_is_asked_again_and_a_comment_not_written_twice(
+    service: Forge, capsys: Captured
 ) -> None:
     service.refuse = {"GET": [502], "POST": [502]}
     assert main(["comment", "results.json"]) == 4
@@ -111,7 +99,7 @@ def test_a_server_that_is_down_for_a_moment_is_asked_again_but_a_comment_is_not_
 
 @pytest.mark.slow
 def test_what_is_refused_is_told_in_one_line_without_the_token(
-    service: Forge, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    service: Forge, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     service.refuse = {"POST": [403]}
     forbidden = refusal(capsys, "comment", "results.json")

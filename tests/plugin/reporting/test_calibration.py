@@ -8,23 +8,13 @@ import pytest
 
 from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge
 from pytest_personalens.results.values.calibration import Found, correct, labels_to_decide
-from tests.support.processes.runs import assert_usage_error
+from tests.support.processes.runs import assert_ended, assert_one_line
 from tests.support.repository import ROOT, Repository
-from tests.support.scripted_agents import BOT, TEST
 
 LABELS = str(ROOT / "data" / "agreement" / "by-hand-user6.jsonl")
 SAMPLE = ("--personalens-sample", "6", "--personalens-report", "r.json")
-SILENT = """
-    import pytest
-
-    @pytest.fixture
-    def personalens_assistant():
-        return lambda messages: "I cannot help with that."
-"""
-FILE = {
-    "schema": "personalens-calibration/1", "judge": "", "dialogues": 120, "completed": 60, "seen_completed": 54,
-    "failed": 60, "seen_failed": 54,
-}  # fmt: skip
+FILE = {"schema": "personalens-calibration/1", "judge": "", "dialogues": 120}
+FILE |= {"completed": 60, "seen_completed": 54, "failed": 60, "seen_failed": 54}
 
 
 def test_calibrate_measures_the_judge_on_labels_and_writes_what_runs_read(repo: Repository) -> None:
@@ -40,7 +30,6 @@ def test_calibrate_measures_the_judge_on_labels_and_writes_what_runs_read(repo: 
     written = json.loads((repo.path / "judge.json").read_text())
     assert written["completed"] + written["failed"] == written["dialogues"] == 24
     assert sum(written["personalization"].values()) == 24
-    repo.write(conftest=BOT, test_bot=TEST)
     calibrated = ("-o", "personalens_calibration=judge.json", "--personalens-gate", "tcr >= 0.01")
     result = repo.run(*SAMPLE, *calibrated)
     result.stdout.fnmatch_lines(["*TCR as read *, corrected for the judge's errors * (95 % *; sensitivity *"])
@@ -50,29 +39,29 @@ def test_calibrate_measures_the_judge_on_labels_and_writes_what_runs_read(repo: 
 
 
 @pytest.mark.parametrize(
-    ("bot", "floor", "told", "code"),
+    ("silent", "floor", "told", "code"),
     [
-        (BOT, 0.55, "passed, task completion rate as read *, corrected *; the floor is *", 0),
-        (SILENT, 0.55, "FAILED, task completion rate as read *, corrected *; the floor is *", 1),
-        (BOT, 0.9, "INCONCLUSIVE, *, within the interval: *would decide*", 7),
+        (False, 0.55, "passed, task completion rate as read *, corrected *; the floor is *", 0),
+        (True, 0.55, "FAILED, task completion rate as read *, corrected *; the floor is *", 1),
+        (False, 0.9, "INCONCLUSIVE, *, within the interval: *would decide*", 7),
     ],
 )
 def test_a_gate_is_held_against_the_interval_of_the_corrected_rate(
-    repo: Repository, bot: str, floor: float, told: str, code: int
+    repo: Repository, silent: bool, floor: float, told: str, code: int
 ) -> None:
-    repo.write(conftest=bot, test_bot=TEST)
+    if silent:
+        repo.bot("'I cannot help with that.'")
     # The embedded judge reads, and is said to see nine of ten.
     (repo.path / "judge.json").write_text(json.dumps(FILE | {"judge": EmbeddedJudge().identity}))
     gates = ("--personalens-gate", f"tcr >= {floor}, valid >= 0")
-    result = repo.run(*SAMPLE, "-o", "personalens_calibration=judge.json", *gates)
-    result.stdout.fnmatch_lines([f"gate tcr: {told}"])
-    assert result.ret == code
+    assert_ended(
+        repo.run(*SAMPLE, "-o", "personalens_calibration=judge.json", *gates), code, f"gate tcr: {told}"
+    )
     gate = next(gate for gate in repo.results("r.json")["gates"] if gate["name"] == "tcr")
     assert (gate["passed"], gate["inconclusive"]) == (code == 0, code == 7)
 
 
 def test_the_calibration_of_another_judge_and_what_is_none_are_refused(repo: Repository) -> None:
-    repo.write(conftest=BOT, test_bot=TEST)
     ini = ("-o", "personalens_calibration=judge.json")
     for content, told in (
         (FILE | {"judge": "openai:m prompt 1"}, "judge.json is of the judge 'openai:m prompt 1', and task completion is read*"),
@@ -81,29 +70,25 @@ def test_the_calibration_of_another_judge_and_what_is_none_are_refused(repo: Rep
         (FILE | {"schema": "other"}, "judge.json: not a calibration of this version*"),
     ):  # fmt: skip
         (repo.path / "judge.json").write_text(json.dumps(content))
-        assert_usage_error(repo.run(*SAMPLE, *ini), f"*{told}*")
+        assert_one_line(repo.inline(*SAMPLE, *ini), f"*{told}*")
     (repo.path / "labels.jsonl").write_text((ROOT / LABELS).read_text().splitlines()[0] + "\n")
-    result = repo.command("calibrate", "labels.jsonl", "--write", "new.json")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        ["error: labels.jsonl: * labelled as completed and * a calibration needs some*"]
-    )
+    told = "labels.jsonl: * labelled as completed and * a calibration needs some*"
+    assert_one_line(repo.command("calibrate", "labels.jsonl", "--write", "new.json"), told)
 
 
 def test_the_estimate_and_its_interval() -> None:
-    found = correct(0.83, 100, Found(50, 70), Found(32, 50))
-    assert found is not None
+    found, exact = (
+        correct(0.83, 100, Found(50, 70), Found(32, 50)),
+        correct(0.6, 1000, Found(900, 1000), Found(800, 1000)),
+    )
+    assert found is not None and exact is not None
     assert found.value == 1.0  # (0.83 + 0.64 - 1) / (0.714 + 0.64 - 1) = 1.33, cut
-    exact = correct(0.6, 1000, Found(900, 1000), Found(800, 1000))
-    assert exact is not None
     assert exact.value == pytest.approx(0.4 / 0.7)
     assert exact.low < exact.value < exact.high
     assert exact.high - exact.low == pytest.approx(2 * 1.96 * 0.0252, abs=0.003)  # by the delta method
     assert correct(0.6, 100, Found(5, 10), Found(5, 10)) is None
     nothing_known = correct(0.5, 10, Found(2, 2), Found(1, 2))
-    assert nothing_known is not None
-    assert nothing_known.low == 0
-    assert nothing_known.high == 1
+    assert nothing_known is not None and (nothing_known.low, nothing_known.high) == (0, 1)
 
 
 def test_so_many_labels_decide_and_at_few_dialogues_none_do() -> None:

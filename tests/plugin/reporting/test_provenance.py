@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,6 @@ RUN = ("--personalens-sample=3",)
 @pytest.fixture
 def repo(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """A repository with one commit, on a branch, with a remote whose address holds a password."""
-    for name in [name for name in os.environ if name.startswith("CI_")]:
-        monkeypatch.delenv(name)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
     git(repo.path, "init", "-q", "-b", "topic")
     git(repo.path, "add", "conftest.py")

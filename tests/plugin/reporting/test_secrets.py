@@ -10,11 +10,12 @@ from urllib.parse import quote
 import pytest
 
 from pytest_personalens.core.safe_text import redact
-from tests.support.processes.runs import assert_usage_error
+from tests.support.processes.runs import assert_one_line
 from tests.support.repository import Repository
 from tests.support.scripted_agents import BOT
 from tests.support.servers.endpoint import Endpoint, Reply
 
+Patch = pytest.MonkeyPatch
 KEY = "sk-proj-0123456789abcdef"
 OUTPUTS = ("results.json", "page.html", "summary.md", "junit.xml")
 RUN = (
@@ -24,7 +25,7 @@ RUN = (
 
 
 @pytest.fixture(autouse=True)
-def cache_in_the_repository(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def cache_in_the_repository(repo: Repository, monkeypatch: Patch) -> None:
     """The cache is searched too."""
     monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(repo.path / "cache"))
 
@@ -45,9 +46,7 @@ def assert_nothing_holds(secret: str, repo: Repository, result: pytest.RunResult
     assert not [text for text in texts if any(form in text for form in forms)]
 
 
-def test_a_key_with_a_line_break_works(
-    repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_with_a_line_break_works(repo: Repository, endpoint: Endpoint, monkeypatch: Patch) -> None:
     token = "FwoGZXIvYXdzEJr+/token=="
     monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIA0123456789ABCDEF\n")
@@ -66,17 +65,17 @@ def test_a_key_with_a_line_break_works(
 
 
 def test_a_key_that_no_header_can_hold_is_one_line_without_it(
-    repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+    repo: Repository, endpoint: Endpoint, monkeypatch: Patch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n{KEY}")
     result = repo.run(*RUN, "--personalens-user-model=openai:small")
-    assert_usage_error(result, "*OPENAI_API_KEY holds a line break*")
+    assert_one_line(result, "*OPENAI_API_KEY holds a line break*")
     assert_nothing_holds(KEY, repo, result)
 
 
 @pytest.mark.parametrize("status", [307, 400, 401, 500])
 def test_a_server_that_repeats_the_key(
-    repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, status: int
+    repo: Repository, endpoint: Endpoint, monkeypatch: Patch, status: int
 ) -> None:
     key = f"{KEY}/+="
     monkeypatch.setenv("OPENAI_API_KEY", key)
@@ -91,7 +90,7 @@ def test_a_server_that_repeats_the_key(
 
 
 def test_a_provider_that_repeats_credentials_of_a_file(
-    repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+    repo: Repository, endpoint: Endpoint, monkeypatch: Patch
 ) -> None:
     token = "FwoGZXIvYXdzEJr-session-token"
     file = repo.path.parent / "credentials"
@@ -101,30 +100,19 @@ def test_a_provider_that_repeats_credentials_of_a_file(
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
-    endpoint.answer = lambda call: Reply(
-        status=400, code="ValidationException", message=f"bad: {call.headers['x-amz-security-token']}"
-    )
+    bad = Reply(status=400, code="ValidationException", message=f"bad: {token}")
+    endpoint.answer = lambda call: bad if call.headers["x-amz-security-token"] == token else Reply("unsigned")
     result = repo.run(*RUN, "--personalens-judge-model=bedrock:nova-lite", "--personalens-gate=valid >= 0")
     result.stdout.fnmatch_lines(["*Bedrock refuses the call: ValidationException: bad: ***"])
     assert_nothing_holds(token, repo, result)
 
 
 @pytest.mark.parametrize("padding", [0, 250], ids=["whole", "cut"])
-def test_an_assistant_whose_error_holds_a_secret(
-    repo: Repository, monkeypatch: pytest.MonkeyPatch, padding: int
-) -> None:
+def test_an_assistant_whose_error_holds_a_secret(repo: Repository, monkeypatch: Patch, padding: int) -> None:
     monkeypatch.setenv("TICKETS_DB_PASSWORD", "correct-horse-battery")
-    repo.write(
-        conftest=f"""
-            import os, pytest
-
-            @pytest.fixture
-            def personalens_assistant():
-                def bot(messages):
-                    raise ConnectionError("cannot log in: " + {padding} * "x" + os.environ["TICKETS_DB_PASSWORD"] + 500 * "y")
-                return bot
-        """
-    )
+    password = '__import__("os").environ["TICKETS_DB_PASSWORD"]'
+    logs_in = f'def log_in(messages):\n    raise ConnectionError("cannot log in: " + {padding} * "x" + {password} + 500 * "y")\n'
+    repo.bot('__import__("database").log_in(messages)', database=logs_in)
     result = repo.run(*RUN)
     result.stdout.fnmatch_lines(["*the assistant raised ConnectionError: cannot log in: *"])
     assert "correct-h" not in str(result.stdout), "it is not cut in two"
@@ -133,7 +121,7 @@ def test_an_assistant_whose_error_holds_a_secret(
 
 @pytest.mark.parametrize("where", ["spec", "escaped", "configuration", "environment"])
 def test_a_password_in_an_address_is_refused_without_it(
-    repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, where: str
+    repo: Repository, endpoint: Endpoint, monkeypatch: Patch, where: str
 ) -> None:
     address = endpoint.url.replace("://", "://me:hunter2hunter2@") + "/v1"
     spec = "openai:small"
@@ -145,10 +133,8 @@ def test_a_password_in_an_address_is_refused_without_it(
     else:
         spec += f"?base_url={quote(address, safe='') if where == 'escaped' else address}"
     result = repo.run("--personalens-sample=1", "--personalens-record=live", "--personalens-user-model", spec)
-    told = str(result.stdout) + str(result.stderr)
-    assert "leave it out, and set OPENAI_API_KEY" in told
-    assert "hunter2" not in told
-    assert result.ret == 4
+    assert_one_line(result, "*leave it out, and set OPENAI_API_KEY*")
+    assert "hunter2" not in str(result.stdout) + str(result.stderr)
     assert not endpoint.calls
 
 
@@ -167,7 +153,7 @@ ACME = """
 """
 
 
-def test_a_spec_of_a_plugin_that_holds_a_secret(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_spec_of_a_plugin_that_holds_a_secret(repo: Repository, monkeypatch: Patch) -> None:
     monkeypatch.setenv("ACME_API_KEY", "acme-0123456789")
     repo.write(conftest=BOT + ACME)
     user = "--personalens-user-model=acme:x?key=acme-0123456789"
@@ -197,9 +183,7 @@ TELLS = """
 """
 
 
-def test_a_bot_that_tells_a_key_in_replies_and_tools(
-    repo: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bot_that_tells_a_key_in_replies_and_tools(repo: Repository, monkeypatch: Patch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     repo.write(conftest=TELLS)
     run = [word for word in RUN if word != "--personalens-record=live"]
@@ -237,18 +221,18 @@ def test_a_key_in_the_query_or_in_a_header_of_a_service(
     ],
 )
 def test_a_short_key_is_for_private_hosts(
-    repo: Repository, monkeypatch: pytest.MonkeyPatch, host: str, key: str, refused: bool
+    repo: Repository, monkeypatch: Patch, host: str, key: str, refused: bool
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
     monkeypatch.setenv("OPENAI_BASE_URL", host)
     run = ("--personalens-sample=1", "--personalens-user-model=openai:x", "--personalens-record=live")
-    assert repo.run(*run, "--collect-only").ret == 0
+    assert repo.inline(*run, "--collect-only").ret == 0
     if refused:
-        short = f"ERROR: openai:x: OPENAI_API_KEY has {len(key)} characters: *"
-        assert_usage_error(repo.run(*run), short)
+        short = f"openai:x: OPENAI_API_KEY has {len(key)} characters: *"
+        assert_one_line(repo.inline(*run), short)
 
 
-def test_a_variable_that_goes_while_they_are_read_breaks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_that_goes_while_they_are_read_breaks_nothing(monkeypatch: Patch) -> None:
     """pytest removes ``PYTEST_CURRENT_TEST`` in its own thread, while dialogues run in others."""
 
     class Changing(UserDict[str, str]):

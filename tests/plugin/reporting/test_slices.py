@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_personalens.results.means import gap_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_personalens.results.means import Key
-    from tests.support.repository import Repository
+from pytest_personalens.results.means import Key, gap_of
+from tests.support.processes.runs import assert_ended
+from tests.support.repository import Repository
 
 #: An assistant that serves men only, and a judge that tells.
 HOOKS = """
@@ -53,15 +47,12 @@ def unfair(repo: Repository) -> Repository:
 
 
 @pytest.mark.slow
-def test_an_assistant_that_serves_men_only_has_a_significant_gap_and_fails_the_gate(
-    unfair: Repository, tmp_path: Path
-) -> None:
-    result = unfair.run(*ARGS, "-opersonalens_slice=gender,age", "--personalens-gate=gap(p) <= 0.5")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["gender *users *scored *gap (p)*", "Male *+3.00[*] (< 0.001)"])
-    gap = "largest gap of mean personalization 3.00 > 0.50 over * tasks: gender *"
-    result.stdout.fnmatch_lines([f"gate gap(p): FAILED, {gap}"])
-    results = json.loads((unfair.path / "out.json").read_text(encoding="utf-8"))
+def test_an_assistant_that_serves_men_only_has_a_significant_gap(unfair: Repository) -> None:
+    run = unfair.run(*ARGS, "-opersonalens_slice=gender,age", "--personalens-gate=gap(p) <= 0.5")
+    table = "gender *users *scored *gap (p)*", "Male *+3.00[*] (< 0.001)"
+    gap = "gate gap(p): FAILED, largest gap of mean personalization 3.00 > 0.50 over * tasks: gender *"
+    assert_ended(run, 1, *table, gap)
+    results = unfair.results("out.json")
     by_group = {group["name"]: group["figures"]["personalization"] for group in results["slices"]}
     assert by_group["Male"]["gap"] == 3 and by_group["Male"]["significant"]
     assert not any(by_group[age]["significant"] for age in ("18-24", "25-34"))
@@ -71,10 +62,8 @@ def test_an_assistant_that_serves_men_only_has_a_significant_gap_and_fails_the_g
 
 def test_a_gate_without_a_comparable_group_fails(unfair: Repository) -> None:
     few = ("--personalens-sample=2", "-opersonalens_slice=age", "--personalens-gate=gap(p) <= 3")
-    result = unfair.run(*ARGS, *few)
-    assert result.ret == 1
     too_few = "gate gap(p): FAILED (not decided), *no group and the rest have 3 users each*"
-    result.stdout.fnmatch_lines([too_few])
+    assert_ended(unfair.run(*ARGS, *few), 1, too_few)
 
 
 def test_a_gap_is_taken_within_tasks_and_not_between_them() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
-from pathlib import Path
+import re
 
 import pytest
 
+from tests.support.datasets.official_tree import write_data
+from tests.support.processes.runs import assert_ended
 from tests.support.repository import Repository, calls, records
 from tests.support.scripted_agents import MODELS, PAID, TOLD, TOLD_AGENTS
 
@@ -39,8 +40,7 @@ MODEL = """
 
 def test_a_judge_played_by_a_model(repo: Repository) -> None:
     repo.write(conftest=MODEL)
-    result = repo.run(*ARGS, *WAYS["files"], *WAYS["workers"], "--personalens-judge-model=half:x")
-    assert result.ret == 0, str(result.stdout) + str(result.stderr)
+    assert_ended(repo.run(*ARGS, *WAYS["files"], *WAYS["workers"], "--personalens-judge-model=half:x"), 0)
     assert json.loads((repo.path / "r.json").read_text(encoding="utf-8"))["items"]
     assert all((repo.path / name).stat().st_size for name in ("r.html", "r.md", "j.xml"))
 
@@ -49,8 +49,7 @@ def test_a_judge_played_by_a_model(repo: Repository) -> None:
 def test_agents_of_ones_own(repo: Repository, way: str) -> None:
     said = TOLD.replace('"hello"', '"hello \\ud83d"').replace('"fine"', '"fine \\udc00"')
     repo.write(conftest=said.replace('justification="told"', 'justification="told \\udfff"'))
-    result = repo.run(*ARGS, *WAYS[way], *TOLD_AGENTS)
-    assert result.ret == 0, str(result.stdout) + str(result.stderr)
+    assert_ended(repo.run(*ARGS, *WAYS[way], *TOLD_AGENTS), 0)
 
 
 def test_what_was_bought_with_it_is_replayed(paid: Repository) -> None:
@@ -62,13 +61,12 @@ def test_what_was_bought_with_it_is_replayed(paid: Repository) -> None:
     assert calls(paid) == 0
 
 
-def test_a_dataset_in_the_official_layout(repo: Repository, official: Path) -> None:
-    user = min((official / "data" / "profile").iterdir())
+def test_a_dataset_in_the_official_layout(repo: Repository) -> None:
     repo.write(conftest=TOLD)
-    shutil.copytree(user, repo.path / "own" / "profile" / user.name)
-    for file in (repo.path / "own" / "profile" / user.name).glob("*.json"):
-        text = file.read_text(encoding="utf-8").replace("The user", "\\ud83d The user")
-        file.write_text(text.replace("You ", "You \\udc00 "), encoding="utf-8")
+    write_data(repo.path / "own")
+    for file in (repo.path / "own" / "data" / "profile" / "user7").glob("*.json"):
+        text = file.read_text(encoding="utf-8")
+        file.write_text(re.sub(r"(intent|description) of", r"\\ud83d \1 of", text), encoding="utf-8")
     own = ("--personalens-data=own", "-opersonalens_threshold=p>=4")
-    result = repo.run(*ARGS, *WAYS["files"], *WAYS["workers"], *own)
-    assert result.ret == 0, str(result.stdout) + str(result.stderr)
+    assert_ended(repo.run(*ARGS, *WAYS["files"], *WAYS["workers"], *own), 0)
+    assert '"? intent of SD-Train-task-3"' in (repo.path / "r.json").read_text(encoding="utf-8")

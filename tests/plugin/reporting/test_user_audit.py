@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.engine.test_protocols_on_the_wire import BOT, answer
-from tests.support.processes.runs import merge_shards, run_shards
+from tests.engine.test_protocols_on_the_wire import MODELS, answer
+from tests.support.processes.runs import assert_ended, merge_shards, run_shards
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Call, Endpoint, Reply
 
@@ -24,10 +24,9 @@ HOOKS = """
     }
 
     def opening(kind, scenario):
-        if kind == "contradicted":
-            dates = [f for f in scenario.task.facts if f.known != "open" and f.kind == "date" and f.wrong]
-            if dates:
-                return f"Hello. I need it on {say('date', dates[0].wrong[0])}."
+        dates = [f for f in scenario.task.facts if f.known != "open" and f.kind == "date" and f.wrong]
+        if kind == "contradicted" and dates:
+            return f"Hello. I need it on {say('date', dates[0].wrong[0])}."
         return scenario.task.intent
 
     class User:
@@ -96,27 +95,24 @@ def test_each_fault_is_found_counted_and_shown(audited: Repository, kind: str) -
     reports = [f"--personalens-report=r.{ending}" for ending in ("json", "md", "html")]
     result = audited.inline(*plays(kind), "--personalens-gate=none", *reports)
     results = audited.results("r.json")
-    found = [fault for item in results["items"] for fault in item["evaluation"]["user_faults"]]
-    assert {fault["code"] for fault in found} == {kind}
-    number = len(found)
-    assert results["user_audit"] == {
-        "audited": 4, "faulty": number, "faults": {kind: number}, "lost": {kind: number},
-    }  # fmt: skip
+    evaluations = [item["evaluation"] for item in results["items"]]
+    found = [
+        (e["dialogue"]["messages"][fault["turn"]], fault) for e in evaluations for fault in e["user_faults"]
+    ]
+    assert {fault["code"] for _, fault in found} == {kind}
+    faults = {kind: (number := len(found))}
+    assert results["user_audit"] == {"audited": 4, "faulty": number, "faults": faults, "lost": faults}
     note = f"lost to the user: {number} {KINDS[kind]} (faults of the user in {number} of 4 dialogues)"
     # The terminal wraps the note.
     assert note in " ".join(result.stdout.str().split())
     assert note in (audited.path / "r.md").read_text(encoding="utf-8").replace("\\", "")
     assert f'"lost":"{KINDS[kind]}"' in (audited.path / "r.html").read_text(encoding="utf-8")
-    for item in results["items"]:
-        for fault in item["evaluation"]["user_faults"]:
-            message = item["evaluation"]["dialogue"]["messages"][fault["turn"]]
-            assert message["role"] == "user"
-            assert fault["quote"] in message["content"]
-            if kind == "contradicted":
-                said, _, wanted = fault["text"].removeprefix("says ").partition(", the scenario says ")
-                assert said in fault["quote"]
-                assert wanted
-                assert not wanted.startswith(said)
+    for message, fault in found:
+        assert message["role"] == "user" and fault["quote"] in message["content"]
+        if kind == "contradicted":
+            said, _, wanted = fault["text"].removeprefix("says ").partition(", the scenario says ")
+            assert said in fault["quote"]
+            assert wanted and not wanted.startswith(said)
 
 
 def test_a_sentence_said_twice_costs_no_dialogue(audited: Repository) -> None:
@@ -137,11 +133,8 @@ def test_a_good_user_has_no_fault_though_every_task_failed(audited: Repository) 
 
 
 def test_a_failing_item_shows_the_fault_at_its_turn_and_a_gate_fails(audited: Repository) -> None:
-    gate = "--personalens-gate=user_faults <= 0.05"
-    result = audited.inline(*plays("ended-early"), gate)
-    assert result.ret == 1
-    share = "share of dialogues with a fault of the user 1.00 * > 0.05 over 4 *"
-    result.stdout.fnmatch_lines([f"gate user_faults: FAILED, {share}"])
+    share = "gate user_faults: FAILED, share of dialogues with a fault of the user 1.00 * > 0.05 over 4 *"
+    assert_ended(audited.inline(*plays("ended-early"), "--personalens-gate=user_faults <= 0.05"), 1, share)
     shown = audited.inline(*plays("ended-early"))
     shown.stdout.fnmatch_lines(["*user * That's all, thank you.", "*user fault ends the dialogue although*"])
 
@@ -158,7 +151,7 @@ def test_shards_and_workers_find_the_same(audited: Repository) -> None:
 
 
 #: A run with a model in each role.
-BY_MODEL = (*ARGS[:-1], "--personalens-user-model=openai:user", *BOT, "--personalens-gate=none")
+BY_MODEL = (*ARGS[:-1], MODELS[0], MODELS[2], "--personalens-gate=none")
 
 
 def speaking(asked: str, mark: str, last: str) -> Callable[[Call], Reply]:

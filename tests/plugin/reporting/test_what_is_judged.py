@@ -14,20 +14,14 @@ from pytest_personalens.engine.agents_on_tape import JudgeOnTape, UserOnTape
 from pytest_personalens.engine.record import read_record, record_of
 from pytest_personalens.models.tape import Tape, TapeRules
 from tests.support.datasets.official_tree import write_data
-from tests.support.processes.runs import assert_usage_error
+from tests.support.processes.runs import assert_ended, assert_one_line, assert_usage_error
 from tests.support.repository import Repository, ScriptedUser
-from tests.support.scripted_agents import BOT, TEST, TOLD, TOLD_AGENTS
+from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 TC, P, FACTS = FREE_DIMENSIONS
 #: What the embedded judge reads by default.
 READ = {m.value for m in (*FREE_DIMENSIONS, Dimension.INTRUSIONS)}
-ONE_REPLY = """
-    import pytest
-
-    @pytest.fixture
-    def personalens_assistant():
-        return lambda messages: "I've booked it for 19:30, reference QX77."
-"""
+REPLY = "I've booked it for 19:30, reference QX77."
 SAMPLE = ("--personalens-sample", "4", "--personalens-report", "r.json")
 
 
@@ -44,7 +38,7 @@ class ByRules:
 
 @pytest.mark.slow
 def test_facts_are_read_shown_gated_and_compared_by_default(repo: Repository) -> None:
-    repo.write(conftest=ONE_REPLY, test_bot=TEST)
+    repo.bot(repr(REPLY))
     result = repo.run(*SAMPLE, "--personalens-gate", "facts >= 0.9", "--personalens-save-baseline", "b.json")
     result.stdout.fnmatch_lines(["*TCR*P*Facts*", "gate facts: FAILED, mean share of facts that stand *"])
     results = repo.results("r.json")
@@ -58,7 +52,7 @@ def test_facts_are_read_shown_gated_and_compared_by_default(repo: Repository) ->
 
 
 def test_intrusions_are_counted_by_kind_gated_compared_and_shown_on_the_page(repo: Repository) -> None:
-    repo.write(conftest=ONE_REPLY.replace("QX77.", "QX77. I kept your religion in mind."), test_bot=TEST)
+    repo.bot(repr(f"{REPLY} I kept your religion in mind."))
     save = ("--personalens-report", "page.html", "--personalens-save-baseline", "b.json")
     result = repo.run(*SAMPLE, *save, "--personalens-gate", "intrusions <= 0.02, valid >= 0")
     share = "share of dialogues that say what the task does not need 1.00 *: religion 4"
@@ -98,12 +92,10 @@ def test_what_cannot_be_read_or_compared_is_refused_at_the_start(
     repo: Repository, option: str, told: str
 ) -> None:
     options = option.split(" ", 1) if option.startswith("--personalens-suite") else [option]
-    result = assert_usage_error(repo.inline("--personalens-sample=1", *options), f"*{told}")
-    assert sum(map(bool, result.errlines)) == 1
+    assert_one_line(repo.inline("--personalens-sample=1", *options), f"*{told}")
 
 
 def test_all_with_the_embedded_judge_is_what_it_has(repo: Repository) -> None:
-    repo.write(conftest=BOT, test_bot=TEST)
     result = repo.run("--personalens-sample", "1", "--personalens-dimensions", "all", *SAMPLE[2:], "-q")
     result.stdout.fnmatch_lines(["the judge gives no reading of nat-user, nat-assistant, coh-user, coh-*"])
     assert set(repo.results("r.json")["overall"]["figures"]) == READ
@@ -111,7 +103,7 @@ def test_all_with_the_embedded_judge_is_what_it_has(repo: Repository) -> None:
 
 @pytest.mark.slow
 def test_a_judge_of_ones_own_reads_facts_only_if_asked_and_for_nothing(repo: Repository) -> None:
-    repo.write(conftest=TOLD, test_bot=TEST)
+    repo.write(conftest=TOLD)
     repo.run(*SAMPLE, *TOLD_AGENTS)
     assert set(repo.results("r.json")["overall"]["figures"]) == {TC.value, P.value}
     repo.run(*SAMPLE, *TOLD_AGENTS, "--personalens-dimensions", "tc,facts")
@@ -124,18 +116,16 @@ def test_a_judge_of_ones_own_reads_facts_only_if_asked_and_for_nothing(repo: Rep
 @pytest.mark.slow
 def test_without_facts_the_item_is_scored_on_p_and_a_gate_on_tcr_is_refused(repo: Repository) -> None:
     write_data(repo.path / "official")
-    repo.write(conftest=TOLD, test_bot=TEST)
+    repo.write(conftest=TOLD)
     own = (*SAMPLE, "--personalens-data", "official", "--personalens-user-model", "told")
     for gate in ("tcr >= 0.5", "Train: tcr >= 0.5"):
         told = f"*--personalens-gate: {gate.partition(' >')[0]}: {NEEDS_FACTS}; no scenario of the draw has facts*"
         assert_usage_error(repo.run(*own, "--personalens-gate", gate), told)
     no_facts = "*facts: no part of the task has a fact*"
     assert_usage_error(repo.run(*own, "--personalens-gate", "facts >= 0.5"), no_facts)
-    skipped = repo.run(*own, "--personalens-dimensions", "tc", "-rs")
-    skipped.assert_outcomes(skipped=4)
-    skipped.stdout.fnmatch_lines([f"*not judged: {NEEDS_FACTS}*"])
-    result = repo.run(*own)
-    result.stdout.fnmatch_lines([f"*{NEEDS_FACTS}: not judged in 4 of 4 scenarios*"])
+    only_tc = repo.run(*own, "--personalens-dimensions", "tc", "-rs")
+    assert_ended(only_tc, 0, f"*not judged: {NEEDS_FACTS}*", skipped=4)
+    repo.run(*own).stdout.fnmatch_lines([f"*{NEEDS_FACTS}: not judged in 4 of 4 scenarios*"])
     results = repo.results("r.json")
     assert set(results["overall"]["figures"]) == {P.value, Dimension.INTRUSIONS.value}
     assert results["overall"]["scored"] == 4
