@@ -57,10 +57,9 @@ def test_a_run_without_results_leaves_those_there_are(told: Repository, workers:
     told.run(*ARGS, *FILES)
     before = {name: (told.path / name).read_bytes() for name in ("r.json", "r.md")}
     told.write(test_unit="def test_unit():\n    pass\n")
-    (told.path / "pytest.ini").write_text(
-        "[pytest]\npersonalens_sample = 4\npersonalens_user_model = told\npersonalens_judge_model = told\n"
-        "personalens_report =\n    r.json\n    r.md\n"
-    )
+    models = "personalens_user_model = told\npersonalens_judge_model = told\n"
+    files = "personalens_report =\n    r.json\n    r.md\n"
+    told.pytester.makeini(f"[pytest]\npersonalens_sample = 4\n{models}{files}")
     for args in (("test_unit.py",), ("-k", "unit"), ("--collect-only",)):
         assert told.run(*args, *workers).ret == 0
         assert {name: (told.path / name).read_bytes() for name in before} == before

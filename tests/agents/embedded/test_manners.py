@@ -14,10 +14,12 @@ from pytest_personalens.agents.by_model.model_agents import ModelAgents
 from pytest_personalens.agents.embedded.audit import user_faults
 from pytest_personalens.agents.embedded.embedded_agents import EmbeddedUserAgent
 from pytest_personalens.agents.embedded.manners import MannerlyUserAgent
-from pytest_personalens.core.dialogue.dialogue import Dialogue, Message, converse
+from pytest_personalens.core.dialogue.dialogue import Dialogue, converse
 from pytest_personalens.core.options.option_table import MANNERS
 from pytest_personalens.models.meter import Meter
+from tests.support.datasets.dinner import dialogue as talk
 from tests.support.datasets.embedded import drawn
+from tests.support.scripted_agents import BOT
 
 if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
@@ -76,8 +78,7 @@ def test_who_changed_their_mind_objects_if_the_old_value_stays() -> None:
 def test_a_wrong_value_that_is_never_taken_back_is_a_contradiction() -> None:
     first, second = messages("changes-mind")[:2]
     for then, codes in ((second, []), ("And how long is it?", ["contradicted"])):
-        turns = ("user", first), ("assistant", "Fine."), ("user", then), ("assistant", "Yes.")
-        dialogue = Dialogue(messages=tuple(Message(role=r, content=c) for r, c in turns), end="limit")
+        dialogue = talk(first, "Fine.", then, "Yes.").model_copy(update={"end": "limit"})
         assert [f.code for f in user_faults(FLIGHT, dialogue)] == codes
 
 
@@ -105,13 +106,12 @@ def test_results_are_shown_by_manner(repo: Repository) -> None:
 
 
 OWN = """
-
-def pytest_personalens_user_agent(spec, config):
     from pytest_personalens.agents.embedded.embedded_agents import EmbeddedUserAgent
 
-    own = EmbeddedUserAgent()
-    own.manners = {"terse": EmbeddedUserAgent()}
-    return own if spec == "own" else None
+    def pytest_personalens_user_agent(spec, config):
+        own = EmbeddedUserAgent()
+        own.manners = {"terse": EmbeddedUserAgent()}
+        return own if spec == "own" else None
 """
 
 
@@ -125,8 +125,6 @@ def pytest_personalens_user_agent(spec, config):
     ],
 )  # fmt: skip
 def test_an_unknown_manner_is_one_line(repo: Repository, args: tuple[str, ...], message: str) -> None:
-    with (repo.path / "conftest.py").open("a", encoding="utf-8") as conftest:
-        conftest.write(OWN)
-    result = repo.run("--personalens-sample=2", *args)
-    printed = (result.stdout.str() + result.stderr.str()).splitlines()
-    assert any(fnmatch(line, f"*: {message}*") for line in printed)
+    repo.write(conftest=BOT + OWN)
+    result = repo.inline("--personalens-sample=2", *args)
+    assert any(fnmatch(line, f"*: {message}*") for line in result.outlines + result.errlines)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatch
 from typing import Any, Final
 
 import boto3
 import pytest
 
 from tests.support.processes.runs import assert_usage_error
-from tests.support.repository import Repository
+from tests.support.repository import Repository, unwrapped
 from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
 from tests.support.servers.endpoint import environment
 from tests.support.servers.service import Answer, Asked, Service, agent_turn, events, json_answer
@@ -82,14 +83,6 @@ def answered(
     result = repo.inline(f"--personalens-sample={len(answers)}", *options, *http(service), *args)
     items = [item["evaluation"] for item in repo.results()["items"]]
     return [next(one for one in items if one["scenario"] in session) for session in sessions], result
-
-
-@pytest.fixture
-def agentcore() -> str:
-    """The spec of a runtime."""
-    if "bedrock-agentcore" not in boto3.Session().get_available_services():
-        pytest.skip("this boto3 does not know bedrock-agentcore")
-    return "agentcore:arn:aws:bedrock-agentcore:eu-west-1:123456789012:runtime/bot-x1"
 
 
 # HTTP
@@ -211,9 +204,8 @@ def test_headers_of_the_environment_are_secret(
     told: Repository, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BOT_PASS", "s3cr3t-of-the-bot\n")
-    (told.path / "pytest.ini").write_text(
-        "[pytest]\npersonalens_assistant_headers =\n  Authorization: Bearer ${BOT_PASS}\n  X-Team: chat\n"
-    )
+    headers = "\n  Authorization: Bearer ${BOT_PASS}\n  X-Team: chat\n"
+    told.pytester.makeini(f"[pytest]\npersonalens_assistant_headers ={headers}")
     service.answer = lambda asked: json_answer({"error": asked.headers["authorization"]}, status=422)
     result = told.inline(*RUN, *http(service), "--personalens-report", "results.json")
     result.assert_outcomes(failed=1)
@@ -226,17 +218,55 @@ def test_headers_of_the_environment_are_secret(
 # what may pass, and what may not
 
 
-@pytest.mark.slow
-def test_what_may_pass_is_asked_again(told: Repository, service: Service) -> None:
-    service.answers = [
-        json_answer({}, 429, Retry_After="0"),
-        json_answer({"detail": "warming up"}, 503, Retry_After="0"),
-        Answer([b'"half', b'"'], cut=True),
-        Answer([b'{"half":'], "application/json"),
-    ]
-    turn = first_turn(told, *http(service))
-    assert turn["content"].startswith("Done")
-    assert len(service.asked) == 6
+AGENT: Final = ("--personalens-assistant", "bedrock-agent:AGENT1/LIVE")
+RUNTIME: Final = ("--personalens-assistant", "agentcore:arn:aws:bedrock-agentcore:eu-west-1:123456789012:runtime/bot-x1")  # fmt: skip
+KNOWN: Final = "bedrock-agentcore" in boto3.Session().get_available_services()
+AGENTCORE: Final = pytest.mark.skipif(not KNOWN, reason="this boto3 does not know bedrock-agentcore")
+NOW: Final = {"Retry_After": "0"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "answers", "last"),
+    [
+        pytest.param((), [json_answer({}, 429, **NOW), json_answer({"detail": "warming up"}, 503, **NOW), Answer([b'"half', b'"'], cut=True), Answer([b'{"half":'])], json_answer("Booked."), marks=pytest.mark.slow),
+        (AGENT, [agent_turn(("chunk", b"It"), ("throttlingException", {"message": "slow down"}))], agent_turn(("chunk", b"Booked."))),
+        pytest.param(RUNTIME, [json_answer({"message": "slow down"}, 429, x_amzn_ErrorType="ThrottlingException", **NOW), json_answer({"message": "oh"}, 500, x_amzn_ErrorType="InternalServerException")], json_answer("Booked."), marks=AGENTCORE),
+    ],
+    ids=["http", "an agent", "a runtime"],
+)  # fmt: skip
+def test_what_may_pass_is_asked_again(
+    told: Repository, service: Service, spec: tuple[str, ...], answers: list[Answer], last: Answer
+) -> None:
+    service.answers, service.answer = [*answers], lambda asked: last
+    turn = first_turn(told, *(spec or http(service)))
+    assert (turn["content"], len(service.asked)) == ("Booked.", len(answers) + 2)
+
+
+#: What a run is given, what it is answered, the requests that this costs, and a line that tells it.
+ENDS: Final[dict[str, tuple[tuple[str, ...], Answer, int, str]]] = {
+    "silent": (("-opersonalens_turn_timeout=0.3",), Answer([b'"'], pause=3), 1, "the assistant did not answer within 0.3 s (personalens_turn_timeout)"),
+    "trickling": (("-opersonalens_turn_timeout=0.3",), Answer([b" "] * 100, pause=0.1), 1, "the assistant did not answer within 0.3 s"),
+    "without end": ((), Answer([b"x" * 1_000_000] * 60, "text/plain"), 1, "the service's answer has more than 50,000,000 bytes, which is the limit"),
+    "a cap": (("--personalens-sample=4", "--personalens-budget=2calls"), json_answer("Fine."), 2, "the cap of --personalens-budget"),
+    "a path": (("-opersonalens_assistant_reply=data.reply",), json_answer({"text": "Fine."}), 1, "nothing at 'data.reply' (personalens_assistant_reply)*with the keys text"),
+    "a path in a stream": (("-opersonalens_assistant_reply=data.reply",), events({"text": "Fine."}), 1, "nothing at 'data.reply' (personalens_assistant_reply)*with the keys text"),
+    "a call left to its caller": (AGENT, agent_turn(("returnControl", {"invocationInputs": [{"functionInvocationInput": {"actionGroup": "g", "function": "book_table"}}]})), 1, "leaves the call of book_table to its caller (return of control)"),
+    "denied": (AGENT, agent_turn(("accessDeniedException", {"message": "no"})), 1, "AWS denies access to bedrock-agent:AGENT1/LIVE (no); allow bedrock:InvokeAgent on it"),
+    "nothing": (AGENT, agent_turn(), 1, "the assistant returned an empty text"),
+    "gone": (AGENT, Answer([b'{"message": "gone"}'], status=404, headers={"x-amzn-ErrorType": "ResourceNotFoundException"}), 1, "no bedrock-agent:AGENT1/LIVE in region us-east-1: gone; check agent, alias, region"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_what_ends_a_dialogue_is_told_and_not_asked_again(
+    told: Repository, service: Service, name: str
+) -> None:
+    """A service that keeps its session would hear the message again."""
+    args, answer, asked, line = ENDS[name]
+    service.answer = lambda asked: answer
+    result = told.inline(*RUN, *http(service), *args)
+    assert len(service.asked) == asked
+    assert fnmatch(unwrapped(result), f"*{line}*")
 
 
 FAULTS: Final[list[tuple[Answer, str]]] = [
@@ -267,36 +297,6 @@ def test_what_will_not_pass_is_the_assistants_fault_at_once(told: Repository, se
         assert (one["cause"], problem in one["detail"]) == ("assistant", True), one["detail"]
         assert one["detail"] in result.stdout.str()
     assert len({asked.body["session"] for asked in service.asked}) == len(service.asked) == len(FAULTS)
-
-
-def test_a_path_that_leads_nowhere_names_what_is_there(told: Repository, service: Service) -> None:
-    for answer in (json_answer({"text": "Fine."}), events({"text": "Fine."})):
-        service.answers = [answer]
-        result = told.inline(*RUN, *http(service), "-opersonalens_assistant_reply=data.reply")  # fmt: skip
-        told_of = "*nothing at 'data.reply' (personalens_assistant_reply)*with the keys text*"
-        result.stdout.fnmatch_lines([told_of])
-
-
-@pytest.mark.parametrize("kind", ["silent", "trickling"])
-def test_a_turn_has_a_time_limit_and_is_not_sent_twice(told: Repository, service: Service, kind: str) -> None:
-    """A service that keeps its session would hear the message again."""
-    slow = Answer([b'"'], pause=3) if kind == "silent" else Answer([b" "] * 100, pause=0.1)
-    service.answer = lambda asked: slow
-    result = told.inline(*RUN, *http(service), "-opersonalens_turn_timeout=0.3")
-    result.stdout.fnmatch_lines(["*the assistant did not answer within 0.3 s (personalens_turn_timeout)*"])
-    assert len(service.asked) == 1
-
-
-def test_an_answer_without_end_is_given_up(told: Repository, service: Service) -> None:
-    service.answer = lambda asked: Answer([b"x" * 1_000_000] * 60, "text/plain")
-    result = told.inline(*RUN, *http(service))
-    result.stdout.fnmatch_lines(["*the service's answer has more than 50,000,000 bytes, which is the limit*"])
-
-
-def test_a_budget_caps_the_calls_of_a_service(told: Repository, service: Service) -> None:
-    result = told.inline(*RUN, "--personalens-sample=4", *http(service), "--personalens-budget=2calls")
-    assert len(service.asked) == 2
-    result.stdout.fnmatch_lines(["*the cap of --personalens-budget*"])
 
 
 def test_each_dialogue_has_its_session(told: Repository, service: Service) -> None:
@@ -342,9 +342,6 @@ def test_what_cannot_be_meant_is_one_line(told: Repository, spec: str, ini: str,
 # agents of Bedrock
 
 
-AGENT: Final = ("--personalens-assistant", "bedrock-agent:AGENT1/LIVE")
-
-
 def test_an_agent_of_bedrock_hears_the_last_message_alone(told: Repository, service: Service) -> None:
     traces = [("trace", {"trace": {"orchestrationTrace": {kind: data}}}) for kind, data in TRACE]
     service.answer = lambda asked: agent_turn(
@@ -367,30 +364,6 @@ def test_an_agent_of_bedrock_hears_the_last_message_alone(told: Repository, serv
     assert "About the user:" in state["promptSessionAttributes"]["context"]
 
 
-def test_an_agent_that_throttles_in_a_stream_is_asked_again(told: Repository, service: Service) -> None:
-    service.answers = [agent_turn(("chunk", b"It"), ("throttlingException", {"message": "slow down"}))]
-    service.answer = lambda asked: agent_turn(("chunk", b"Booked."))
-    turn = first_turn(told, *AGENT)
-    assert (turn["content"], len(service.asked)) == ("Booked.", 3)
-
-
-@pytest.mark.parametrize(
-    ("answer", "problem"),
-    [
-        (agent_turn(("returnControl", {"invocationInputs": [{"functionInvocationInput": {"actionGroup": "g", "function": "book_table"}}]})), "leaves the call of book_table to its caller (return of control)"),
-        (agent_turn(("accessDeniedException", {"message": "no"})), "AWS denies access to bedrock-agent:AGENT1/LIVE (no); allow bedrock:InvokeAgent on it"),
-        (agent_turn(), "the assistant returned an empty text"),
-        (Answer([b'{"message": "gone"}'], status=404, headers={"x-amzn-ErrorType": "ResourceNotFoundException"}), "no bedrock-agent:AGENT1/LIVE in region us-east-1: gone; check agent, alias, region"),
-    ],
-)  # fmt: skip
-def test_what_an_agent_will_not_do(told: Repository, service: Service, answer: Answer, problem: str) -> None:
-    service.answer = lambda asked: answer
-    result = told.inline(*RUN, *AGENT)
-    result.assert_outcomes(failed=1)
-    assert problem in result.stdout.str()
-    assert len(service.asked) == 1
-
-
 def test_no_credentials_no_run(told: Repository, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     result = told.inline(*RUN, *AGENT)
@@ -401,13 +374,13 @@ def test_no_credentials_no_run(told: Repository, service: Service, monkeypatch: 
 # AgentCore
 
 
+@AGENTCORE
 @pytest.mark.parametrize("streamed", [False, True])
-def test_a_runtime_of_agentcore(told: Repository, service: Service, agentcore: str, streamed: bool) -> None:
+def test_a_runtime_of_agentcore(told: Repository, service: Service, streamed: bool) -> None:
     message = {"role": "assistant", "content": [{"text": "It is booked."}]}
-    service.answer = lambda asked: (
-        events("It is ", "booked.", end=False) if streamed else json_answer(message)
-    )
-    turn = first_turn(told, "--personalens-assistant", f"{agentcore}?qualifier=TEST")
+    answer = events("It is ", "booked.", end=False) if streamed else json_answer(message)
+    service.answer = lambda asked: answer
+    turn = first_turn(told, RUNTIME[0], f"{RUNTIME[1]}?qualifier=TEST")
     assert turn["content"] == "It is booked."
     asked, _ = service.asked
     assert asked.path.endswith("/invocations?qualifier=TEST")
@@ -417,17 +390,9 @@ def test_a_runtime_of_agentcore(told: Repository, service: Service, agentcore: s
     assert "About the user:" in asked.body["context"]
 
 
-def test_a_runtime_has_a_template_and_a_path(told: Repository, service: Service, agentcore: str) -> None:
+@AGENTCORE
+def test_a_runtime_has_a_template_and_a_path(told: Repository, service: Service) -> None:
     service.answer = lambda asked: json_answer({"result": "Fine."})
     template = 'personalens_assistant_request={"input": "{message}"}'
-    turn = first_turn(
-        told, "--personalens-assistant", agentcore, "-o", template, "-opersonalens_assistant_reply=result"
-    )
+    turn = first_turn(told, *RUNTIME, "-o", template, "-opersonalens_assistant_reply=result")
     assert (turn["content"], service.asked[0].body) == ("Fine.", {"input": "hello"})
-
-
-def test_a_runtime_that_fails_is_asked_again(told: Repository, service: Service, agentcore: str) -> None:
-    busy = json_answer({"message": "slow down"}, 429, x_amzn_ErrorType="ThrottlingException", Retry_After="0")
-    service.answers = [busy, json_answer({"message": "oh"}, 500, x_amzn_ErrorType="InternalServerException")]
-    first_turn(told, "--personalens-assistant", agentcore)
-    assert len(service.asked) == 4
