@@ -378,7 +378,7 @@ _NAMES: Final[Mapping[str, MeasureNames]] = {
         "p", "Personalization", "mean personalization", "P", "P", "P", "P",
     ),
     "facts": MeasureNames(
-        "facts", "Facts", "mean share of facts that stand", "facts", "Facts", "Facts", "Facts",
+        "facts", "Facts", "mean share of facts that stand", "Facts", "Facts", "Facts", "Facts",
     ),
     "naturalness_user": MeasureNames(
         "nat-user", "Naturalness of the user", "mean naturalness of the user",

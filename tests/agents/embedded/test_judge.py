@@ -218,6 +218,15 @@ def test_twelve_things_make_the_score() -> None:
     assert [score(dict.fromkeys(POINTS, 0.0)), *map(score, ends)] == [2, 1, 4]
 
 
+@pytest.mark.parametrize(
+    ("more", "lacking"),
+    [("", "more: details of the past in what is done or told, 3 of 8"), (", moderate. I wish you luck with your divorce", "less: words that the task does not need")],
+)  # fmt: skip
+def test_a_3_says_what_it_lacks(more: str, lacking: str) -> None:
+    found = verdict(f"I've booked Lebanese vegetarian food on an outdoor terrace{more}.", dimension=P)
+    assert found.score == 3 and found.justification.endswith(f"; a 4 takes {lacking}"), found.justification
+
+
 def test_each_mutant_differs_from_the_oracle_in_its_fault() -> None:
     wordings, made = read_wordings(), Counter[str]()
     tasks = {ref.task: ref for user in DATASET.users() for ref in DATASET.refs(user)}

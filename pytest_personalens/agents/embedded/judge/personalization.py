@@ -237,7 +237,19 @@ def _why(reading: Reading, points: int, found: Sequence[Use], numbers: Mapping[s
     if not said:
         most = max(numbers, key=lambda name: numbers[name] * POINTS[name] * (1 if points > 2 else -1))
         said = [most if numbers[most] else "uses little that is known of the user"]
-    return "; ".join(said[:3])
+    return "; ".join([*said[:3], *([f"a 4 takes {_lacking(numbers)}"] if points == 3 else [])])
+
+
+def _lacking(numbers: Mapping[str, float]) -> str:
+    """Return what costs a 3 the most, such as ``more: details of the past in what is done or told, 2 of 8``."""
+    if score(numbers) > 3:
+        return "less: words that the task does not need"
+    unused = "share of preferences that nothing uses"  # it has points and is no merit
+    lost = {name: max(POINTS[name], 0) - POINTS[name] * n for name, n in numbers.items() if name != unused}
+    most = max(lost, key=lambda name: lost[name])
+    name, _, limit = most.partition(", of ")
+    told = f"{name}, {numbers[most] * int(limit):.0f} of {limit}" if limit else name
+    return f"{'more' if POINTS[most] > 0 else 'less'}: {told}"
 
 
 def _with_calls(reading: Reading, found: list[Use]) -> list[Use]:
