@@ -292,17 +292,3 @@ def test_a_missing_key_ends_the_run_before_its_first_dialogue(
     assert_usage_error(repo.run(*LIVE, "--personalens-record=live"), full)
     assert endpoint.calls == []
     assert repo.run(*LIVE, "--personalens-estimate").ret == 0, "what buys nothing needs no key"
-
-
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        ("--personalens-user-model=bedrock:x?regoin=us", "'bedrock:x?regoin=us': unknown parameter 'regoin'*"),
-        ("--personalens-judge-model=openai:", "'openai:': expected openai:MODEL"),
-        ("--personalens-judge-model=acme:x", "--personalens-judge-model: no provider knows 'acme:x'; use 'embedded', 'bedrock:MODEL'*"),
-        ("--personalens-judge-model=bedrock-agent:A/B", "--personalens-judge-model: no provider knows 'bedrock-agent:A/B'*"),
-        ("-opersonalens_prompts=nowhere", "*nowhere: no such folder of prompt templates"),
-    ],
-)  # fmt: skip
-def test_bad_options_are_one_line_before_anything_runs(repo: Repository, given: str, problem: str) -> None:
-    assert_usage_error(repo.run("--personalens-sample=3", given), f"ERROR: personalens: {problem}")

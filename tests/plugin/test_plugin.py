@@ -227,6 +227,9 @@ def test_without_an_assistant_lines_are_given_to_paste(repo: Repository) -> None
         ("-opersonalens_users=kenji --personalens-domain=Games", "no scenario of dataset 'embedded' fits"),
         ("--personalens-judge-model=oracle", "--personalens-judge-model: no provider knows 'oracle'"),
         ("--personalens-user-model=acme:x", "--personalens-user-model: no provider knows 'acme:x'"),
+        ("--personalens-judge-model=bedrock-agent:A/B", "--personalens-judge-model: no provider knows 'bedrock-agent:A/B'"),
+        ("--personalens-judge-model=bedrock:x?regoin=us", "'bedrock:x?regoin=us': unknown parameter 'regoin'"),
+        ("-opersonalens_prompts=nowhere", "nowhere: no such folder of prompt templates"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_opened_is_one_line_and_exit_4(repo: Repository, given: str, told: str) -> None:

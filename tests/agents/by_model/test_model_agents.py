@@ -311,16 +311,6 @@ def test_a_user_out_of_its_role(
     assert out_of_role(turn, scenario, messages) == problem
 
 
-class FixedJudge:
-    identity, paid = "fixed", True
-
-    def __init__(self, *scores: int) -> None:
-        self.scores = list(scores)
-
-    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Any:
-        return read_lines(f"Justification: v{self.scores[0]}\nScore: {self.scores.pop(0)}", dimension, 2)
-
-
 @pytest.mark.parametrize(
     ("scores", "decided", "votes"),
     [((2,), 2, ()), ((1, 2, 2), 2, (1, 2, 2)), ((1, 1, 3), 1, (1, 1, 3)), ((1, 4, 3), 3, (1, 4, 3))],
@@ -328,11 +318,10 @@ class FixedJudge:
 def test_who_would_fail_is_voted_on(
     scenario: Scenario, scores: tuple[int, ...], decided: int, votes: tuple[int, ...]
 ) -> None:
-    judges = FixedJudge(*scores)
-    verdict = VotingJudge(judges, judges, votes=3, thresholds={P: 2}).verdict(scenario, TALK, P)
+    model = FakeModel(*(f"Evidence: turn 1: 'Booked'\nJustification: v{n}\nScore: {n}" for n in scores))
+    verdict = VotingJudge(judge(model), judge(model), votes=3, thresholds={P: 2}).verdict(scenario, TALK, P)
     assert (verdict.score, tuple(v.score for v in verdict.votes)) == (decided, votes)
-    assert verdict.justification == f"v{decided}"
-    assert judges.scores == []
+    assert (verdict.justification, len(model.requests)) == (f"v{decided}", len(scores))
 
 
 def test_model_prompts_setting_and_context_make_the_identity(tmp_path: Path, scenario: Scenario) -> None:
