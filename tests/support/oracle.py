@@ -57,8 +57,7 @@ class Reply(NamedTuple):
     @property
     def text(self) -> str:
         """The whole reply; the lines of a list stay lines."""
-        joined = "".join(("\n" if text.startswith("- ") else " ") + text for text in self.texts if text)
-        return joined.strip()
+        return "".join(("\n" if text.startswith("- ") else " ") + text for text in self.texts if text).strip()
 
 
 class Case(NamedTuple):
@@ -103,11 +102,9 @@ class Case(NamedTuple):
 
     def reply(self, changed: Mapping[str, str] = {}) -> Reply:
         """Return the reply that does or tells every part, with right values but for the `changed` ones."""
-        facts = {fact.name: fact for fact in self.scenario.task.facts}
-        calls: list[Call | None] = []
-        for part, tool in zip(self.scenario.task.parts, self.task["tools"], strict=True):
-            arguments = {name: changed.get(name, facts[name].example) for name in part.facts}
-            calls.append((tool, arguments) if tool else None)
+        facts = {fact.name: fact.example for fact in self.scenario.task.facts} | dict(changed)
+        tools = zip(self.scenario.task.parts, self.task["tools"], strict=True)
+        calls = ((tool, {name: facts[name] for name in part.facts}) if tool else None for part, tool in tools)
         return Reply(tuple(self.fill(text, changed) for text in self.wording["parts"]), tuple(calls))
 
     def instead(self, place: int, said: str) -> Reply:
@@ -161,10 +158,8 @@ def _left_out(case: Case) -> Reply | None:
 def _only(field: str) -> Make:
     def make(case: Case) -> Reply | None:
         places = [i for i, text in enumerate(case.wording[field]) if text]
-        if not places:
-            return None
-        place = pick(places, case.scenario.id, field)
-        return case.instead(place, case.wording[field][place])
+        place = pick(places, case.scenario.id, field) if places else 0
+        return case.instead(place, case.wording[field][place]) if places else None
 
     return make
 
@@ -222,8 +217,8 @@ def _with_calls(reply: Reply) -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = []
     for key, (tool, arguments) in ((f"call_{n}", call) for n, call in enumerate(reply.calls) if call):
         function = {"name": tool, "arguments": json.dumps(arguments, ensure_ascii=False)}
-        call = {"id": key, "type": "function", "function": function}
-        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        calls = [{"id": key, "type": "function", "function": function}]
+        messages.append({"role": "assistant", "content": None, "tool_calls": calls})
         messages.append({"role": "tool", "tool_call_id": key, "content": '{"ok": true}'})
     return [*messages, {"role": "assistant", "content": reply.text}]
 
@@ -260,12 +255,9 @@ def main(count: int) -> None:
     words, calls = (play(scenarios, held=True, acts=acts) for acts in (False, True))
     print("| assistant | dialogues | TC 1 in words | P 3-4 | TC 1 with tool calls | P 3-4 |")
     for name in [*FAULTS, CONSTANT, "all faults of the task"]:
-        shares = (
-            t[name][key] / (t[name]["dialogues"] or 1)
-            for t in (words, calls)
-            for key in ("completed", "personal")
-        )
-        print(f"| {name} | {words[name]['dialogues']} | {' | '.join(f'{share:.0%}' for share in shares)} |")
+        tallies = ((t[name], key) for t in (words, calls) for key in ("completed", "personal"))
+        shares = (f"{tally[key] / (tally['dialogues'] or 1):.0%}" for tally, key in tallies)
+        print(f"| {name} | {words[name]['dialogues']} | {' | '.join(shares)} |")
 
 
 if __name__ == "__main__":
