@@ -20,7 +20,6 @@ from tests.project.fuzz.case import Case, Setup
 from tests.project.fuzz.kinds import KINDS, WITH_A_CONTROL, kind_of
 from tests.project.fuzz.oracle import FAULTS, OF_PYTEST, ending, faults
 from tests.project.fuzz.runner import PLAIN_PATIENCE, Outcome, Runner
-from tests.support.processes.preloaded import import_package
 
 CASES: Final = 1500
 SEED: Final = "personalens"
@@ -39,13 +38,12 @@ class Fuzzer:
         self.runner = Runner({
             "PATH": os.environ["PATH"], "TMPDIR": tempfile.mkdtemp(dir=folder), "PERSONALENS_CACHE_DIR": str(folder / "cache"),
             "AWS_EC2_METADATA_DISABLED": "true", "AWS_ENDPOINT_URL": address, "OPENAI_BASE_URL": f"{address}/v1",
-            "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "200ms", "PYTHONHASHSEED": "0",
+            "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "200ms",
         })  # fmt: skip
 
     def prepare(self, kinds: Iterable[str]) -> None:
         """Make the base, and prove that each kind passes where nothing is wrong, and fails else."""
         make_base(self._base, self._make)
-        import_package()
         for kind in ["", *(kind for kind in kinds if kind in WITH_A_CONTROL)]:
             for good in (True, False):
                 self._control(kind, good=good)
@@ -97,8 +95,8 @@ def main() -> int:
     first, many = (options.start, options.cases) if options.case is None else (options.case, 1)
     folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
     started = time.monotonic()
+    fuzzer, numbers = Fuzzer(folder, options.seed, options.kind), range(first, first + many)
     try:
-        fuzzer, numbers = Fuzzer(folder, options.seed, options.kind), range(first, first + many)
         fuzzer.prepare(sorted({kind_of(options.seed, number, options.kind) for number in numbers}))
         counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
         for number in numbers:
@@ -120,6 +118,7 @@ def main() -> int:
         print(f"seed {options.seed!r}, {many} cases, {time.monotonic() - started:.0f} s", file=sys.stderr)
         return int(any(count[fault] for count in counts.values() for fault in FAULTS))
     finally:
+        fuzzer.runner.close()
         if not options.keep:
             shutil.rmtree(folder, ignore_errors=True)
         else:

@@ -53,9 +53,10 @@ class Forked:
         self.stdout: IO[bytes] | None = None
         self._code: int | None = None
 
-    def wait(self) -> int:
-        """The exit code, or minus the number of the signal that ended it."""
+    def wait(self, seconds: float | None = None) -> int:
+        """The exit code, or minus the number of the signal that ended it; raise `TimeoutError` if it takes longer."""
         if self._code is None:
+            self._connection.settimeout(seconds)
             self._code = int(self._connection.recv(64))
             self._connection.close()
         return self._code
@@ -98,11 +99,13 @@ class ForkServer:
         folder: Path,
         stdout: IO[Any],
         stderr: IO[Any],
+        environment: dict[str, str] | None = None,
     ) -> Forked:
-        """``python -m MODULE ARGUMENTS`` in the folder, with this process's environment."""
+        """``python -m MODULE ARGUMENTS`` in the folder, with this process's environment or another."""
+        around = dict(os.environ) if environment is None else environment
         with Path(os.devnull).open("rb") as nothing:
             files = (nothing.fileno(), stdout.fileno(), stderr.fileno())
-            return Forked(self._address, Request(module, arguments, str(folder), dict(os.environ)), files)
+            return Forked(self._address, Request(module, arguments, str(folder), around), files)
 
     def close(self) -> None:
         """End the server."""
