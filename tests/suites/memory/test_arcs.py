@@ -86,12 +86,13 @@ def test_a_bot_that_only_says_done_passes_what_asks_for_no_memory(empty_repo: Re
 
 @pytest.mark.slow
 def test_each_failed_gate_shows_its_worst_arc_and_its_reasons_by_what_went_wrong(
-    bots: Repository, monkeypatch: pytest.MonkeyPatch
+    bots: Repository, monkeypatch: pytest.MonkeyPatch, page: Page
 ) -> None:
     monkeypatch.setenv("HELPBOT", "one-store")
     failing = ("recall", "revise", "whose", "apart")
     gates = [word for kind in failing for word in (GATE, f"{kind}: memory >= 0.99")]
-    result = bots.inline(*SUITE, *REPORT, *gates, GATE, "memory >= 0.99, p >= 3.9")
+    gates += [GATE, "memory >= 0.99, p >= 3.9"]
+    result = bots.inline(*SUITE, *REPORT, "--personalens-report", "r.html", *gates)
     parts = result.stdout.str().partition("= FAILURES =")[2].partition("= personalens =")
     shown = dict(re.findall(r"_ gate\[(.+)\] _+\n((?:(?!__).*\n)+)", parts[0]))
     assert list(shown) == [*(f"{kind}: memory" for kind in failing), "memory", "p"]
@@ -105,8 +106,13 @@ def test_each_failed_gate_shows_its_worst_arc_and_its_reasons_by_what_went_wrong
     low = [s for s in by_kind(bots.results())["revise"] if s == 0]
     assert counted is not None
     assert max(map(int, counted.groups())) <= len(low) <= sum(map(int, counted.groups()))
-    table = [line.split()[0] for line in parts[2].splitlines() if re.match(r"\w+ +\d+ +\d+ ", line)]
-    assert table == ["overall", *KINDS], "all kinds, though each figure is also in a gate"
+    kinds = [line.split()[0] for line in parts[2].splitlines() if re.match(r"\w+ +\d+ +\d+ ", line)]
+    assert kinds == ["overall", *KINDS], "all kinds, though each figure is also in a gate"
+    page.open(bots.path / "r.html")
+    (table,) = [text for text in page.texts("#figures figure") if "days between told and asked" in text]
+    places = [table.find(name) for name in ("up to 7", "8 to 30", "31 to 90", "over 90")]
+    assert places == sorted(places)
+    assert places[0] > 0
 
 
 def test_an_assistant_gets_the_messages_of_a_session_with_its_user_and_its_day(one_arc: Repository) -> None:
@@ -271,14 +277,3 @@ def test_the_sessions_are_told_apart_in_the_terminal_the_results_and_the_page(
     days = ("2026-01-05", "2026-01-07", "2026-02-01")
     assert page.texts(".chat .session") == [f"Session of {day}" for day in days]
     assert page.texts("#turn-0 mark") == ["Put tea on the list, I drink rooibos."]
-
-
-@pytest.mark.slow
-def test_the_page_shows_scores_by_the_days_between_told_and_asked(bots: Repository, page: Page) -> None:
-    bots.inline(*SUITE, CONTROL, "alone", "--personalens-report", "r.html", GATE, "memory >= 0")
-    page.open(bots.path / "r.html")
-    tables = [text for text in page.texts("#figures figure") if "days between told and asked" in text]
-    assert len(tables) == 1
-    places = [tables[0].find(name) for name in ("up to 7", "8 to 30", "31 to 90", "over 90")]
-    assert places == sorted(places)
-    assert places[0] > 0

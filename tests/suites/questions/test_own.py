@@ -92,12 +92,13 @@ def test_the_judge_reads_a_right_and_a_wrong_reply_to_each(own: list[Question]) 
 
 
 @pytest.mark.slow
-def test_a_run_needs_no_key_and_prints_the_control(
+def test_a_run_needs_no_key_and_shows_the_control_and_what_is_wrong(
     empty_repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     empty_repo.write(conftest=BOT)
     gated = "answer >= 0.3, abstain: answer >= 0.8, lift(answer, no-history) >= 0.2, lift(choice, no-history) >= 0.2"
-    result = empty_repo.inline(*SUITE, "all", "--personalens-gate", gated, *REPORT)
+    page = ("--personalens-report", "r.html")
+    result = empty_repo.inline(*SUITE, "all", "--personalens-gate", gated, *REPORT, *page)
     assert result.ret == 0
     result.stdout.fnmatch_lines([
         "choice: 71 items, * read              H no-history  lift",
@@ -109,21 +110,17 @@ def test_a_run_needs_no_key_and_prints_the_control(
         "leaks: none in 340 requests",
     ])  # fmt: skip
     assert all(gate["passed"] for gate in gates(empty_repo).values())
+    shown = (empty_repo.path / "r.html").read_text(encoding="utf-8")
+    assert shown.count("<h3>By distance: messages since it was last said,") == 1
+    assert shown.count(">up to 10<") == shown.count(">31 to 100<") == 1
+    assert "the same questions without the history" in shown
     monkeypatch.setenv("EMPTY", "1")
-    assert empty_repo.inline(*SUITE, "all", "--personalens-baseline", "results.json").ret == 1
-
-
-@pytest.mark.slow
-def test_a_red_gate_shows_questions_with_their_right_answers_and_the_domains(
-    empty_repo: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EMPTY", "1")
-    empty_repo.write(conftest=BOT)
-    gates = ("--personalens-gate", "who: answer >= 0.9, choice >= 0.9")
-    result = empty_repo.inline(*SUITE, "all", "--personalens-control", "off", *gates, *REPORT)
+    red = ("--personalens-gate=who: answer >= 0.9, choice >= 0.9", "--personalens-baseline=results.json")
+    result = empty_repo.inline(*SUITE, "all", *red)
+    assert result.ret == 1
     result.stdout.fnmatch_lines([
         "E   Right answer in who is 0.*",
-        "question-*: answer 0",
+        "question-*: answer 1 -> 0",
         "      user *[?] (right: *)",
         "    + now  *",
         "E   Right choice is 0.*",
@@ -170,16 +167,6 @@ def test_a_bad_question_is_one_line(tmp_path: Path, file: str, text: str, proble
     with pytest.raises(DataError, match=rf"{file}\.toml: ") as raised:
         list(questions(EmbeddedFiles(ROOT / "data"), tmp_path))
     assert problem in str(raised.value)
-
-
-@pytest.mark.slow
-def test_the_page_shows_scores_by_the_messages_since_the_answer_was_said(empty_repo: Repository) -> None:
-    empty_repo.write(conftest=BOT)
-    empty_repo.inline(*SUITE, "all", "--personalens-report", "r.html", "--personalens-gate", "answer >= 0")
-    page = (empty_repo.path / "r.html").read_text(encoding="utf-8")
-    assert page.count("<h3>By distance: messages since it was last said,") == 1
-    assert page.count(">up to 10<") == page.count(">31 to 100<") == 1
-    assert "the same questions without the history" in page
 
 
 def test_check_dataset_counts_the_questions_by_kind_and_type(
