@@ -45,9 +45,7 @@ def sums(empty_repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
     return empty_repo
 
 
-def test_a_run_is_gated_and_compared_in_the_words_of_its_suite(
-    sums: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_is_gated_in_the_words_of_its_suite(sums: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     """A low error is the better one, and a lift is above zero where the run is better."""
     monkeypatch.setenv("MISTAKE", "2.5")
     lifts = ", ".join(f"lift({name}, Blind) >= 0.5" for name in ("accuracy", "mae", "largest"))
@@ -93,9 +91,7 @@ def test_a_run_is_gated_and_compared_in_the_words_of_its_suite(
         (("--personalens-user-model", "embedded"), "--personalens-user-model: means nothing in the suite sums; *"),
     ],
 )  # fmt: skip
-def test_what_the_command_line_asks_of_the_wrong_suite_is_one_line(
-    sums: Repository, args: tuple[str, ...], problem: str
-) -> None:
+def test_a_refused_command_line_is_one_line(sums: Repository, args: tuple[str, ...], problem: str) -> None:
     check_refused(sums, problem, *SUMS, "4", *args)
 
 

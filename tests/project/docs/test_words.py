@@ -55,9 +55,7 @@ def test_what_cannot_be_meant_is_told_with_what_to_do(repo: Repository, args: st
     assert_usage_error(repo.inline(*SAMPLE, *args.split()), told)
 
 
-def test_a_path_after_a_space_is_told_before_any_conftest_is_imported(
-    empty_repo: Repository, tmp_path: Path
-) -> None:
+def test_a_path_after_a_space_is_told_before_any_conftest(empty_repo: Repository, tmp_path: Path) -> None:
     (empty_repo.path / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["src"]\n')
     empty_repo.write(
         src__mybot="NAME = 'x'\n",

@@ -62,9 +62,7 @@ def test_make_and_ci_run_them_all() -> None:
 
 
 @pytest.mark.parametrize("framework", MODULES)
-def test_an_agent_is_handed_over_with_its_calls(
-    empty_repo: Repository, model: ScriptedModel, framework: str
-) -> None:
+def test_an_agent_comes_with_its_calls(empty_repo: Repository, model: ScriptedModel, framework: str) -> None:
     skip_without(framework)
     bot, tool = ((BOTS / name).read_text(encoding="utf-8") for name in (f"{framework}.py", "../booking.py"))
     empty_repo.write(conftest=SNIPPETS[framework], my_bot=bot, booking=tool, told_agents=TOLD_ALONE)
@@ -106,9 +104,7 @@ agent = graph.compile(checkpointer=InMemorySaver(), store=store)
 
 
 @pytest.mark.parametrize("framework", ["langgraph"])
-def test_a_store_is_keyed_by_the_user_and_a_thread_by_the_session(
-    empty_repo: Repository, framework: str
-) -> None:
+def test_a_store_is_keyed_by_user_and_a_thread_by_session(empty_repo: Repository, framework: str) -> None:
     skip_without(framework)
     (snippet,) = re.findall(
         r"^```python\n# conftest\.py \(langgraph with a store\)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL

@@ -112,7 +112,7 @@ def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(built: Built,
 
 
 @pytest.mark.slow
-def test_the_sdist_holds_all_that_is_tracked_and_gives_the_same_wheel(
+def test_the_sdist_holds_all_and_gives_the_same_wheel(
     built: Built, tracked: set[str], tmp_path: Path
 ) -> None:
     with tarfile.open(built.sdist) as sdist:

@@ -53,9 +53,7 @@ def heard(repo: Repository) -> list[Any]:
 
 
 @pytest.mark.slow
-def test_the_readme_names_the_kinds_that_each_bot_gets_wrong(
-    bots: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_readme_names_what_each_bot_gets_wrong(bots: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     def of_bot(name: str) -> dict[str, float]:
         monkeypatch.setenv("HELPBOT", name)
         bots.inline(*SUITE, *REPORT, GATE, "valid >= 1")
@@ -169,7 +167,7 @@ def test_the_controls_leave_the_user_without_sessions_or_with_those_of_another(b
 
 
 @pytest.mark.slow
-def test_a_kind_that_falls_is_red_although_others_rise(
+def test_a_kind_that_falls_is_red_beside_others(
     empty_repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Who tells all that it knows, every time, is right in recall and wrong in restraint; who says nothing, the
@@ -209,9 +207,7 @@ def test_a_kind_that_falls_is_red_although_others_rise(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [("-o", "personalens_parallel=8"), ("-n", "2")])
-def test_arcs_run_side_by_side(
-    bots: Repository, monkeypatch: pytest.MonkeyPatch, how: tuple[str, str]
-) -> None:
+def test_arcs_side_by_side(bots: Repository, monkeypatch: pytest.MonkeyPatch, how: tuple[str, str]) -> None:
     bots.inline(*SUITE, *REPORT)
     one_by_one = by_kind(bots.results())
     monkeypatch.setenv("SCOPE", "session")
@@ -236,7 +232,7 @@ def test_records_replay_an_arc_without_a_call(one_arc: Repository, endpoint: End
 
 
 @pytest.mark.slow
-def test_a_run_that_broke_off_goes_on_in_the_same_session(
+def test_a_run_that_broke_off_goes_on_in_its_session(
     one_arc: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stops = "if context.date == os.environ.get('STOP'):\n            raise KeyboardInterrupt\n        return"
@@ -252,9 +248,7 @@ def test_a_run_that_broke_off_goes_on_in_the_same_session(
     assert [c["date"] for c in heard(one_arc)] == ["2026-01-07", "2026-02-01"]
 
 
-def test_the_sessions_are_told_apart_in_the_terminal_the_results_and_the_page(
-    one_arc: Repository, page: Page
-) -> None:
+def test_sessions_are_told_apart_in_terminal_results_and_page(one_arc: Repository, page: Page) -> None:
     result = one_arc.inline(*SUITE, DATA, "arcs.toml", "--personalens-report", "r.html", *REPORT)
     result.stdout.fnmatch_lines([
         "E   memory 0, below the required 1: does not say rooibos",

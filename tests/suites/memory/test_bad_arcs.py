@@ -55,9 +55,7 @@ APART = ARC.replace('"recall"', '"apart"').replace('"2026-01-07"', '"2026-01-07"
         (WITH_TASK, 'right = ["rooibos | redbush"]', "", "arcs.1.test.right: an arc with a task needs at least one value"),
     ],
 )  # fmt: skip
-def test_a_bad_arc_is_one_line_with_file_and_field(
-    tmp_path: Path, arc: str, old: str, new: str, problem: str
-) -> None:
+def test_a_bad_arc_is_one_line_with_field(tmp_path: Path, arc: str, old: str, new: str, problem: str) -> None:
     assert old in arc
     file = tmp_path / "arcs.toml"
     file.write_text(arc.replace(old, new, 1))
@@ -83,9 +81,7 @@ def checked(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str]:
     return code, capsys.readouterr().out
 
 
-def test_check_dataset_counts_the_embedded_arcs_and_finds_no_fault(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_dataset_finds_no_fault_in_our_arcs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, told = checked(capsys, "memory", "--report", str(tmp_path / "q.json"))
     assert code == 0
     assert "memory: no findings (6 rules)" in told
@@ -95,7 +91,7 @@ def test_check_dataset_counts_the_embedded_arcs_and_finds_no_fault(
     assert min(report[kind] for kind in kinds) >= 3
 
 
-def test_check_dataset_tells_every_fault_and_counts_the_other_arcs(
+def test_check_dataset_tells_faults_and_counts_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one = ARC.partition('"recall"')[2]

@@ -133,7 +133,7 @@ def test_forget_looks_into_the_store(repo: Repository) -> None:
         ("MemoryStore(read=lambda context: [])", "personalens_memory_store: read raised TypeError*"),
     ],
 )  # fmt: skip
-def test_a_function_that_fails_is_one_line_and_the_dialogue_is_kept(
+def test_a_function_that_fails_is_one_line_of_a_kept_dialogue(
     repo: Repository, store: str, problem: str
 ) -> None:
     bot(repo, store)

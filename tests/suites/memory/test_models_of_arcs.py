@@ -41,9 +41,7 @@ def judged(repo: Repository, endpoint: Endpoint, *says: Any, options: tuple[str,
     return item["evaluation"]
 
 
-def test_a_model_is_told_the_rule_the_values_and_the_sessions(
-    one_arc: Repository, endpoint: Endpoint
-) -> None:
+def test_a_model_is_told_the_rule_values_and_sessions(one_arc: Repository, endpoint: Endpoint) -> None:
     (verdict,) = judged(one_arc, endpoint, FORGOT)["verdicts"]
     assert (verdict["dimension"], verdict["score"]) == ("memory", 0)
     assert verdict["justification"] == "It never names the tea."
@@ -73,7 +71,7 @@ def test_each_kind_has_a_rule_of_its_own(empty_repo: Repository, endpoint: Endpo
 @pytest.mark.parametrize(
     "bad", ["Score: true", {**FORGOT, "score": 3}, {**FORGOT, "justification": ""}, NO_QUOTE]
 )
-def test_an_answer_that_cannot_be_read_or_quotes_nothing_is_asked_for_once_more(
+def test_an_answer_without_score_or_quote_is_asked_for_again(
     one_arc: Repository, endpoint: Endpoint, bad: Any
 ) -> None:
     (verdict,) = judged(one_arc, endpoint, bad, KNOWS)["verdicts"]
@@ -96,9 +94,7 @@ def test_further_votes_decide_on_a_failure(one_arc: Repository, endpoint: Endpoi
     assert "votes" not in verdict or not verdict["votes"]
 
 
-def test_a_control_and_an_estimate_count_a_call_for_each_arc_and_message(
-    one_arc: Repository, endpoint: Endpoint
-) -> None:
+def test_control_and_estimate_count_a_call_for_each_message(one_arc: Repository, endpoint: Endpoint) -> None:
     run = (*RUN, *JUDGE, "live", CONTROL, "alone")
     told = one_arc.inline(*run, *USER, "--personalens-assistant", "openai:bot", "--personalens-estimate")
     told.stdout.fnmatch_lines([

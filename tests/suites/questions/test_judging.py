@@ -123,9 +123,7 @@ def test_a_model_names_the_faults_of_a_preference(empty_repo: Repository, tmp_pa
 @pytest.mark.parametrize(
     "unreadable", ["Score: true", "Faults: rude\nJustification: so\nScore: false", {**FAULTY, "score": True}, {**FAULTY, "faults": []}]
 )  # fmt: skip
-def test_a_verdict_that_cannot_be_read_is_asked_for_again_and_never_guessed(
-    empty_repo: Repository, tmp_path: Path, unreadable: Any
-) -> None:
+def test_no_verdict_is_guessed(empty_repo: Repository, tmp_path: Path, unreadable: Any) -> None:
     layouts.prefeval(tmp_path, topics=1)
     (again,), _ = judged(empty_repo, [unreadable, FINE], "1", DATA, f"prefeval:{tmp_path}")
     assert again["verdicts"][0]["score"] == 1

@@ -92,7 +92,7 @@ def test_the_judge_reads_a_right_and_a_wrong_reply_to_each(own: list[Question]) 
 
 
 @pytest.mark.slow
-def test_a_run_needs_no_key_and_shows_the_control_and_what_is_wrong(
+def test_a_run_needs_no_key_and_shows_its_control(
     empty_repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     empty_repo.write(conftest=BOT)
@@ -169,7 +169,7 @@ def test_a_bad_question_is_one_line(tmp_path: Path, file: str, text: str, proble
     assert problem in str(raised.value)
 
 
-def test_check_dataset_counts_the_questions_by_kind_and_type(
+def test_check_dataset_counts_by_kind_and_type(
     own: list[Question], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert check_dataset(["questions"]) == 0

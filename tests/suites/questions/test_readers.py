@@ -94,7 +94,7 @@ FARTHER = {
         ("prefeval:{}?form=mcq&distance=0,4,10", "exchanges since it was said", ["0", "4", "10"]),
     ],
 )
-def test_reports_tell_scores_by_distance(
+def test_scores_by_distance(
     tmp_path: Path, empty_repo: Repository, spec: str, title: str, ranges: list[str]
 ) -> None:
     layouts.prefeval(tmp_path)
@@ -299,9 +299,7 @@ BAD: list[tuple[Callable[[Path], str], str]] = [
 
 
 @pytest.mark.parametrize(("make", "problem"), BAD, ids=[problem[:60] for _, problem in BAD])
-def test_bad_input_is_one_line_with_file_and_field(
-    tmp_path: Path, make: Callable[[Path], str], problem: str
-) -> None:
+def test_bad_input_is_one_line_with_field(tmp_path: Path, make: Callable[[Path], str], problem: str) -> None:
     spec = make(tmp_path)
     with pytest.raises(PersonalensError) as raised:
         questions(opened(spec))

@@ -26,7 +26,7 @@ def findings(path: Path, *options: str) -> tuple[int, list[dict[str, Any]], dict
     return status, found.pop("findings"), found
 
 
-def test_entries_and_copies_are_listed_and_all_lists_each_post_that_is_left_out(
+def test_entries_copies_and_posts_left_out_are_listed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     posts: dict[str, list[Any]] = dict(people())
@@ -62,9 +62,7 @@ def test_datasets_are_told_apart_by_content(tmp_path: Path, capsys: pytest.Captu
     assert "prompts.json: holds prompts, and only posts can be checked" in told
 
 
-def test_posts_and_scenarios_have_tables_of_their_own(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_posts_and_scenarios_have_own_tables(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main([str(write_own_world(tmp_path / "own")), "personaconv"]) == 0
     out = capsys.readouterr().out
     assert "mean evenness, categorical" in out

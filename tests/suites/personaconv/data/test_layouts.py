@@ -39,9 +39,7 @@ def everything(path: Path, protocol: ProtocolName = "fixed") -> dict[str, Any]:
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("how", [{}, {"indent": 2}, {"ensure_ascii": True}])
-def test_raw_and_processed_posts_are_the_same(
-    tmp_path: Path, protocol: ProtocolName, how: dict[str, Any]
-) -> None:
+def test_raw_and_processed_posts_agree(tmp_path: Path, protocol: ProtocolName, how: dict[str, Any]) -> None:
     posts = people()
     posts["u_0"][0]["title"] = "Ünïcode \U0001f389 \u2028 title"
     (tmp_path / "raw.json").write_text(json.dumps(raw(posts), **how), encoding="utf-8-sig")
@@ -189,9 +187,7 @@ def test_folders(tmp_path: Path) -> None:
         open_posts(folder)
 
 
-def test_an_index_is_used_until_the_file_changes(
-    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_index_is_used_until_changes(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, people())
     before = everything(path)
     reads: list[StoredPost] = []

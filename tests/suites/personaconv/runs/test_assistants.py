@@ -26,7 +26,7 @@ MODEL = ("--personalens-assistant", "openai:bot")
 
 
 @pytest.mark.slow
-def test_a_model_is_bound_to_a_schema_and_its_record_holds_no_post(
+def test_a_model_has_a_schema_and_its_record_holds_no_post(
     empty_repo: Repository, endpoint: Endpoint
 ) -> None:
     endpoint.answer = lambda call: Reply(data={"answer": "positive"})
@@ -57,9 +57,7 @@ def test_a_model_is_bound_to_a_schema_and_its_record_holds_no_post(
 
 
 @pytest.mark.slow
-def test_a_changed_scorer_scores_recorded_replies_anew_without_a_call(
-    empty_repo: Repository, endpoint: Endpoint
-) -> None:
+def test_a_changed_scorer_scores_records_without_a_call(empty_repo: Repository, endpoint: Endpoint) -> None:
     endpoint.answer = lambda call: Reply(data={"answer": "Thank you for that."})
     empty_repo.write(letters="def vectors(texts):\n    return [[1.0, 2.0] for text in texts]\n")
     run = (*SUITE, "3", KIND, "next-text", *MODEL, GATE, "rouge1 >= 0", *REPORT)
@@ -78,7 +76,7 @@ def test_a_changed_scorer_scores_recorded_replies_anew_without_a_call(
     assert {i["record"] for i in empty_repo.results()["items"] if i["status"] == "passed"} == {"replayed"}
 
 
-def test_a_record_fits_neither_another_request_nor_another_suite(
+def test_a_record_fits_no_other_request_and_no_other_suite(
     empty_repo: Repository, endpoint: Endpoint
 ) -> None:
     endpoint.answer = lambda call: Reply(data={"answer": "positive"})
@@ -98,7 +96,7 @@ def test_a_record_fits_neither_another_request_nor_another_suite(
 
 
 @pytest.mark.slow
-def test_the_official_protocol_sends_the_parameters_of_the_scripts(
+def test_the_official_protocol_sends_the_scripts_parameters(
     empty_repo: Repository, endpoint: Endpoint
 ) -> None:
     endpoint.answer = lambda call: Reply("12 votes")
@@ -115,9 +113,7 @@ def test_the_official_protocol_sends_the_parameters_of_the_scripts(
         assert call.system == ""
 
 
-def test_a_past_in_the_context_is_told_to_a_model_as_its_system_text(
-    empty_repo: Repository, endpoint: Endpoint
-) -> None:
+def test_a_past_in_the_context_is_a_models_system_text(empty_repo: Repository, endpoint: Endpoint) -> None:
     endpoint.answer = lambda call: Reply(data={"answer": "positive"})
     past = ("--personalens-record=live", "-o", "personalens_history=context")
     empty_repo.inline(*SUITE, "1", KIND, "sentiment", *MODEL, *past)
@@ -147,9 +143,7 @@ def test_an_embedding_has_its_own_column(empty_repo: Repository) -> None:
     check_refused(empty_repo, problem, *SUITE, "3", KIND, "next-text", *named, GATE, "chars >= 0.1")
 
 
-def test_next_text_without_its_extra_ends_at_once(
-    empty_repo: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_next_text_without_its_extra_ends(empty_repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     from importlib import metadata
 
     real = metadata.version

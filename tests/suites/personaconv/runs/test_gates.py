@@ -42,7 +42,7 @@ def answers(repo: Repository, kind: str) -> tuple[list[Any], list[Any]]:
 
 
 @pytest.mark.slow
-def test_the_same_word_for_everything_is_right_by_half(
+def test_one_word_for_everything_is_right_by_half(
     threads: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SAYS", "positive")
@@ -151,9 +151,7 @@ def test_one_run_gives_one_result_however_it_is_run(
 
 
 @pytest.mark.slow
-def test_a_baseline_is_compared_by_item_and_refused_to_another_suite(
-    threads: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_baseline_is_refused_to_another_suite(threads: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     run = (*SUITE, "60", *SCORES)
     threads.inline(*run, "--personalens-save-baseline", "base.json")
     result = threads.inline(*run, "--personalens-baseline", "base.json", *REPORT)
@@ -180,9 +178,7 @@ def test_a_baseline_is_compared_by_item_and_refused_to_another_suite(
 
 
 @pytest.mark.slow
-def test_official_leaks_are_counted_and_the_best_of_trials_stands_beside_their_mean(
-    threads: Repository,
-) -> None:
+def test_official_leaks_are_counted_and_the_best_of_trials_is_told(threads: Repository) -> None:
     official = ("-o", "personalens_protocol=official", GATE, "valid >= 0")
     result = threads.inline(*SUITE, "6", KIND, "impact", *official, *REPORT)
     assert threads.results()["leaks"]["sign"] == 6

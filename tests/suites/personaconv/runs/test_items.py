@@ -179,9 +179,7 @@ def test_a_wrong_class_fails_its_item_and_an_unread_number_too(threads: Reposito
         (("-o", "personalens_embedding=sentence-transformers:here"), "*embedding: *here is no folder of a model*"),
     ],
 )  # fmt: skip
-def test_what_the_command_line_asks_of_the_wrong_suite_is_one_line(
-    threads: Repository, args: tuple[str, ...], problem: str
-) -> None:
+def test_a_refused_command_line_is_one_line(threads: Repository, args: tuple[str, ...], problem: str) -> None:
     check_refused(threads, problem, *SUITE, "4", *args)
 
 

@@ -73,7 +73,7 @@ def test_no_screen_has_words_of_the_first_suite(
     assert {name: said(text) for name, text in screens.items()} == {name: [] for name in screens}
 
 
-def test_a_red_gate_shows_the_truth_in_place_of_the_request(
+def test_a_red_gate_shows_truths_and_no_requests(
     empty_repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     empty_repo.write(conftest=BOT)
