@@ -161,20 +161,20 @@ def mark(setup: Setup) -> Case:
     return Case(f"mark({text})", RUN)
 
 
-#: Command -> its arguments where they are right, and its options that take a value.
-_COMMANDS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
-    "merge": (("shard-1.json", "shard-2.json"), "report baseline save-baseline gate json"),
-    "report": (("results.json",), "report html table figure kind beside"),
-    "agreement": (("labels.jsonl",), "judge-model dimensions report markdown prompts protocol concurrency budget price records"),
-    "calibrate": (("labels.jsonl", "--write=calibration.json"), "judge-model prompts protocol concurrency budget price records write"),
-    "label": (("results.json", "--out=drawn.jsonl", "--count=1"), "count seed annotators out dimensions"),
-    "check-dataset": (("own",), "words report table"),
-    "build": (("--by-hand=own",), "by-hand domains people users seed out budget price"),
-    "import-chats": (("chats.jsonl", "--out=drafted"), "out names attempts concurrency budget price"),
-    "from-chat": (("chats.jsonl", "--out=arcs"), "out kind person names attempts budget price"),
-    "show-prompts": (("alarm-1-adeola",), "prompts protocol official-bugs user-agent context dimensions data"),
-    "show": (("ITEM", "--results=results.json"), "results"),
-    "sample-size": ((), "level power tests"),
+#: Command -> its arguments where they are right, its options with a value, and what it prints where it did its work.
+_COMMANDS: Final[dict[str, tuple[tuple[str, ...], str, str]]] = {
+    "merge": (("shard-1.json", "shard-2.json"), "report baseline save-baseline gate json", "usage:|no gate decides about the scores"),
+    "report": (("results.json",), "report html table figure kind beside", r"overall|^report: |^summary: |Table \d|Figure \d|^## "),
+    "agreement": (("labels.jsonl",), "judge-model dimensions report markdown prompts protocol concurrency budget price records", "kappa|labelled"),
+    "calibrate": (("labels.jsonl", "--write=calibration.json"), "judge-model prompts protocol concurrency budget price records write", "sensitivity"),
+    "label": (("results.json", "--out=drawn.jsonl", "--count=1"), "count seed annotators out dimensions", "dialogues, "),
+    "check-dataset": (("own",), "words report table", "scenarios|Tables 8 and 9"),
+    "build": (("--by-hand=own",), "by-hand domains people users seed out budget price", "complete|to do"),
+    "import-chats": (("chats.jsonl", "--out=drafted"), "out names attempts concurrency budget price", "drafts? in"),
+    "from-chat": (("chats.jsonl", "--out=arcs"), "out kind person names attempts budget price", "written"),
+    "show-prompts": (("alarm-1-adeola",), "prompts protocol official-bugs user-agent context dimensions data", "=== "),
+    "show": (("ITEM", "--results=results.json"), "results", "task completion"),
+    "sample-size": ((), "level power tests", r"\| scenarios \|"),
 }  # fmt: skip
 _OWN_VALUES: Final[dict[str, tuple[str, ...]]] = {
     "table": ("3", "4", "8", "10", "12", "13"), "figure": ("4", "5"), "words": ("2000",), "count": ("1", "2"),
@@ -192,7 +192,7 @@ def command(setup: Setup) -> Case:
         setup.take(f"{setup.like}/shard-{number}.json")
     if not setup.mutates:
         return Case("", ("shard-1.json", "shard-2.json"), "merge")
-    right, options = _COMMANDS[name]
+    right, options, shows = _COMMANDS[name]
     if name == "show":
         items = json.loads((setup.repo / "results.json").read_text(encoding="utf-8"))["items"]
         right = (rng.choice(items)["nodeid"], *right[1:])
@@ -204,14 +204,6 @@ def command(setup: Setup) -> Case:
     if rng.random() < 0.3 and given[0] in right:
         given[rng.randrange(len(right))] = rng.choice(HOSTILE[:-3]) or "x"
     # A report decides nothing, whatever the gates said: it may end with 0 where it reports.
-    passes = re.compile(_SHOWS[name] + ("" if name == "report" else "|usage:"), re.MULTILINE).search
+    passes = re.compile(shows + ("" if name == "report" else "|usage:"), re.MULTILINE).search
     what = f"{name} {json.dumps(given)[:150]}"
     return Case(what, tuple(given), name, passes=lambda text: passes(text) is not None, writes=True)
-
-
-#: Command -> what it prints where it did what it is for.
-_SHOWS: Final = {
-    "merge": "usage:|no gate decides about the scores", "report": r"overall|^report: |^summary: |Table \d|Figure \d|^## ", "agreement": "kappa|labelled",
-    "calibrate": "sensitivity", "label": "dialogues, ", "check-dataset": "scenarios|Tables 8 and 9", "build": "complete|to do", "import-chats": "drafts? in", "from-chat": "written", "show-prompts": "=== ",
-    "show": "task completion", "sample-size": r"\| scenarios \|",
-}  # fmt: skip
