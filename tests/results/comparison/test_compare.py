@@ -31,10 +31,12 @@ SUITE = get_suite("personalens")
 
 def run_of(p: Scores, tc: Scores | None = None, *, control: str = "") -> Results:
     """A run in which each user has scenarios with these scores; without others, all tasks are completed."""
-    done = [score for user in tc or [[1] * len(user) for user in p] for score in user]
-    flat = [(number, score) for number, user in enumerate(p) for score in user]
-    told = lambda n: {"user": f"u{flat[n][0]}"}  # noqa: E731
-    return run(items(len(flat), lambda n: done[n], lambda n: flat[n][1], told=told, control=control))
+    flat = [(f"u{number}", score) for number, user in enumerate(p) for score in user]
+    done = [score for user in tc or [[1] * len(flat)] for score in user]
+    told = [{"user": user} for user, _ in flat]
+    return run(
+        items(len(flat), done.__getitem__, lambda n: flat[n][1], told=told.__getitem__, control=control)
+    )
 
 
 def compared(before: Results, after: Results) -> Comparison:
@@ -141,9 +143,7 @@ def test_no_more_false_alarms_than_promised(sample: str) -> None:
         *((number, NATURALNESS, 5) for number in (3, 4, 5, 7, 10, 15)),
     ],
 )
-def test_intervals_hold_for_few_scenarios(
-    scenarios: int, spreads: dict[str, tuple[float, ...]], highest: int
-) -> None:
+def test_intervals_hold_for_few(scenarios: int, spreads: dict[str, tuple[float, ...]], highest: int) -> None:
     """Exact, not simulated: every sample counts with its probability."""
     found = coverage(ours, spreads.values(), scenarios, np.arange(1.0, highest + 1))
     assert min(share for share, _ in found) >= 0.93

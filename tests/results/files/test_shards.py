@@ -7,12 +7,12 @@ import subprocess
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 
 from pytest_personalens.core.options.gate import read_gate
 from pytest_personalens.core.options.settings import Settings
+from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.core.suite import get_suite
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from pytest_personalens.results.values.results import write_json
@@ -34,18 +34,17 @@ def scripted(repo: Repository) -> Repository:
 
 @pytest.mark.parametrize("of", [1, 2, 3, 7, 10, 40])
 def test_shards_share_a_sample_out_evenly_and_keep_their_scenarios_as_it_grows(of: int) -> None:
-    whole = {size: draw(EMBEDDED, size, seed="s") for size in (1, 5, 30, 101)}
-    for size, sample in whole.items():
+    smaller: list[tuple[ScenarioRef, ...]] = [()] * of
+    for size in (1, 5, 30, 101):
+        sample = draw(EMBEDDED, size, seed="s")
         parts = [sample.shard(number, of) for number in range(1, of + 1)]
         assert sorted(ref for part in parts for ref in part.refs) == sorted(sample.refs)
         assert {part.drawn for part in parts} == {size}
         for kinds in (("single", "multi"), ("single",), ("multi",)):
             sizes = [sum(ref.kind in kinds for ref in part.refs) for part in parts]
             assert max(sizes) - min(sizes) <= 1, kinds
-        if size == 101:
-            for number, part in enumerate(parts, 1):
-                small = whole[30].shard(number, of).refs
-                assert part.refs[: len(small)] == small
+        assert all(part.refs[: len(less)] == less for part, less in zip(parts, smaller, strict=True))
+        smaller = [part.refs for part in parts]
 
 
 def test_shards_share_out_the_domains_too() -> None:
@@ -57,27 +56,24 @@ def test_shards_share_out_the_domains_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "problem"),
+    ("options", "problem"),
     [
         *(
-            (given, f"expected K/N, such as 3/10: the part K, from 1 to N, of N, not '{given}'")
+            ((f"--personalens-shard={given}",), f"--personalens-shard: expected K/N, such as 3/10: the part K, from 1 to N, of N, not '{given}' *")
             for given in ("11/10", "0/3", "a/b", "3", "1/0", "-1/3", "1/2/3", " ", "1/99999999")
         ),
-        ("1/1", "expected at least two parts; one is the whole run, so leave the option out, not '1/1'"),
+        (("--personalens-shard=1/1",), "--personalens-shard: expected at least two parts; one is the whole run, so leave the option out, not '1/1' *"),
+        (("-opersonalens_shard=6/5",), "personalens_shard: expected K/N*"),
+        *((("--personalens-shard=1/2", f"--personalens-{act}-judge=j.json"), "*the judge is held against whole runs*") for act in ("adopt", "check")),
     ],
-)
-def test_a_shard_that_there_is_not(repo: Repository, given: str, problem: str) -> None:
+)  # fmt: skip
+def test_a_shard_that_there_is_not(repo: Repository, options: tuple[str, ...], problem: str) -> None:
     with pytest.raises(pytest.UsageError) as refused:
-        repo.settings("--personalens-sample=2", f"--personalens-shard={given}")
-    assert str(refused.value).startswith(f"--personalens-shard: {problem}")
+        repo.settings("--personalens-sample=2", *options)
+    pytest.LineMatcher([str(refused.value)]).fnmatch_lines([problem])
 
 
-def test_the_ini_file_names_a_shard_too_and_the_judge_is_not_watched_over_one(repo: Repository) -> None:
-    for option in ("--personalens-adopt-judge=j.json", "--personalens-check-judge=j.json"):
-        with pytest.raises(pytest.UsageError, match="the judge is held against whole runs"):
-            repo.settings("--personalens-sample=2", "--personalens-shard=1/2", option)
-    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 5\npersonalens_shard = 6/5\n")
-    repo.inline().stderr.fnmatch_lines(["ERROR: personalens_shard: expected K/N*"])
+def test_the_ini_file_names_a_shard_too(repo: Repository) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 5\npersonalens_shard = 4/5\n")
     repo.inline("--collect-only", "-q").stdout.fnmatch_lines(["1 test collected*"])
 
@@ -159,22 +155,16 @@ def test_items_that_failed_where_they_ran_fail_the_merge(scripted: Repository) -
 @pytest.mark.slow
 def test_a_share_of_nothing(repo: Repository) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\nempty_parameter_set_mark = fail_at_collect\n")
-    repo.write(
-        conftest=f"{dedent(HOOKS)}\n", test_bot="def test_bot(personalens):\n    personalens.evaluate()\n"
-    )
+    repo.write(conftest=HOOKS, test_bot="def test_bot(personalens):\n    personalens.evaluate()\n")
     for own_test in (True, False):
         if not own_test:  # the built-in suite
             (repo.path / "test_bot.py").unlink()
         results = run_shards(repo, 3, "--personalens-sample=2", "--personalens-gate=valid >= 0", "-rs")
-        assert [result.ret for result in results] == [0, 0, 0]
-        assert [result.parseoutcomes() for result in results] == [
-            {"passed": 1},
-            {"passed": 1},
-            {"skipped": 1},
-        ]
-        results[2].stdout.fnmatch_lines(
-            ["shard 3/3 of the run: *", "SKIPPED*: personalens: this shard has no scenario of the sample"]
-        )
+        assert [(result.ret, *result.parseoutcomes()) for result in results] == [
+            (0, "passed"), (0, "passed"), (0, "skipped"),
+        ]  # fmt: skip
+        skipped = "SKIPPED*: personalens: this shard has no scenario of the sample"
+        results[2].stdout.fnmatch_lines(["shard 3/3 of the run: *", skipped])
         assert repo.results("shard-3.json")["items"] == []
         assert merge_shards(repo, "--report", "merged.json").ret == 0
         assert len(repo.results("merged.json")["items"]) == 2
@@ -192,20 +182,17 @@ def test_items_lost_in_a_shard_stay_lost(told: Repository) -> None:
     args = ("--personalens-gate", "valid >= 1", "--personalens-gate", "tcr >= 0")
     crashed = run_shards(told, 2, *ARGS, *args, extra={1: ("-n", "2"), 2: ("-n", "2")})
     assert any(result.ret for result in crashed)
-    result = merge_shards(told, "--report", "merged.json")
-    assert result.ret == 1
+    missed = "gate valid: FAILED, * of 20 items could be scored (not: * lost); *"
+    assert_ended(merge_shards(told, "--report", "merged.json"), 1, missed)
     merged = told.results("merged.json")
-    lost = len(merged["lost"])
+    assert (lost := len(merged["lost"])) > 0
     assert merged["uncounted"] == {"lost": lost}
-    assert lost > 0
     assert len(merged["items"]) + lost == 20
-    result.stdout.fnmatch_lines([f"gate valid: FAILED, * of 20 items could be scored (not: {lost} lost); *"])
 
 
 def test_a_shard_that_was_stopped_or_is_missing_leaves_a_part(scripted: Repository) -> None:
-    scripted.write(
-        test_bot="def test_bot(personalens):\n    assert personalens.evaluate().personalization > 2\n"
-    )
+    low = "assert personalens.evaluate().personalization > 2"
+    scripted.write(test_bot=f"def test_bot(personalens):\n    {low}\n")
     stopped = run_shards(scripted, 2, *ARGS, "--personalens-gate=p >= 1", extra={2: ("-x",)})[1]
     part = "a part of the run only: it was stopped, or shards are missing; no gate is decided"
     stopped.stdout.fnmatch_lines([part])
@@ -218,6 +205,13 @@ def test_a_shard_that_was_stopped_or_is_missing_leaves_a_part(scripted: Reposito
     (scripted.path / "shard-2.json").unlink()
     lines = ("personalens: 1 of 2 shards of a run over 20 scenarios of *", "overall * 10 *", part)
     assert_ended(merge_shards(scripted, "--partial"), 1, *lines).stdout.no_fnmatch_line("gate *")
+
+
+def test_what_a_selection_left_of_a_shard_is_said_of_the_whole(scripted: Repository) -> None:
+    run_shards(scripted, 2, *ARGS, "--personalens-gate=p >= 1", extra={2: ("-k", "nonesuch")})
+    left = "left out by a selection (*): at least 10 items of the sample; *"
+    assert_ended(merge_shards(scripted, "--save-baseline", "new.json"), 4, left)
+    assert not (scripted.path / "new.json").exists()
 
 
 def test_calls_and_dollars_add_up(repo: Repository) -> None:
@@ -275,18 +269,14 @@ FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_results_that_do_not_belong_together(
-    shards: Path, capsys: pytest.CaptureFixture[str], fault: str
-) -> None:
+def test_results_of_different_runs(shards: Path, capsys: pytest.CaptureFixture[str], fault: str) -> None:
     edit, message = FAULTS[fault]
     (shards / "2.json").write_text(edit((shards / "2.json").read_text(encoding="utf-8")), encoding="utf-8")
     line = pytest.LineMatcher([refusal(capsys, "merge", "1.json", "2.json")])
     line.fnmatch_lines([f"error: {message}"])
 
 
-def test_results_that_overlap_are_missing_or_cannot_be_read(
-    shards: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_results_that_overlap_or_cannot_be_read(shards: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (shards / "1.json").read_text(encoding="utf-8")
     (shards / "again.json").write_text(setting(shard=[2, 2])(text), encoding="utf-8")
     (shards / "of-five.json").write_text(setting(shard=[2, 5])(text), encoding="utf-8")
@@ -324,51 +314,40 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def run_shard(repo: Repository, number: int) -> None:
+def shard(number: int) -> tuple[str, ...]:
     floor = ("--personalens-gate=tcr >= 0.5", f"--personalens-shard={number}/2")
-    repo.run("--personalens-sample=6", *ARGS[1:], *floor, f"--personalens-report=shard-{number}.json")
+    return ("--personalens-sample=6", *ARGS[1:], *floor, f"--personalens-report=shard-{number}.json")
+
+
+OTHER = "error: shard-1.json and shard-2.json are not of one run:"
 
 
 @pytest.mark.usefixtures("nowhere")
-@pytest.mark.parametrize(
-    "name",
-    [
-        "PERSONALENS_RUN_ID",
-        *(pytest.param(n, marks=pytest.mark.slow) for n in ("GITHUB_RUN_ID", "BUILD_TAG")),
-    ],
-)
-def test_shards_of_different_runs_of_a_ci_service(
-    told: Repository, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+@pytest.mark.parametrize("name", ["PERSONALENS_RUN_ID", "GITHUB_RUN_ID", "BUILD_TAG"])
+def test_shards_of_different_runs_in_ci(told: Repository, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     for number in (1, 2):
         monkeypatch.setenv(name, f"run-{number}")
-        run_shard(told, number)
+        told.inline(*shard(number))
     why = f"the run ({name}) is 'run-1' in the first, 'run-2' in the second"
-    other = "error: shard-1.json and shard-2.json are not of one run:"
-    assert_ended(merge_shards(told), 4, err=f"{other} {why}")
-    run_shard(told, 1)
-    assert merge_shards(told, "--report", "whole.json").ret == 0
-    assert told.results("whole.json")["origin"] == {}
+    assert_ended(merge_shards(told), 4, err=f"{OTHER} {why}")
+    if name == "PERSONALENS_RUN_ID":
+        told.inline(*shard(1))
+        assert merge_shards(told, "--report", "whole.json").ret == 0
+        assert told.results("whole.json")["origin"] == {}
 
 
 @pytest.mark.usefixtures("nowhere")
-def test_shards_of_different_commits_and_what_a_dead_one_leaves(
-    told: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shards_of_different_commits_and_dead_ones(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(told.path.parent))
-
-    def git(*args: str) -> None:
-        command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *args]
-        subprocess.run(command, cwd=told.path, check=True, capture_output=True)
-
-    git("init")
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run([*git, "init"], cwd=told.path, check=True, capture_output=True)
     for number in (1, 2):
-        git("commit", "--allow-empty", "-m", str(number))
-        run_shard(told, number)
-    other = "error: shard-1.json and shard-2.json are not of one run: the commit is *"
-    assert_ended(merge_shards(told), 4, err=other)
+        commit = [*git, "commit", "--allow-empty", "-m", str(number)]
+        subprocess.run(commit, cwd=told.path, check=True, capture_output=True)
+        told.inline(*shard(number))
+    assert_ended(merge_shards(told), 4, err=f"{OTHER} the commit is *")
     # A shard that dies leaves nothing of an earlier run that could stand in for it.
     told.write(conftest=TOLD.replace('return lambda messages: "fine"', "os._exit(9)"))
-    run_shard(told, 2)
+    assert told.run(*shard(2)).ret == 9
     assert not (told.path / "shard-2.json").exists()
     assert merge_shards(told).ret == 4

@@ -61,9 +61,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Results:
         lambda d: gate(d, "p").update(value=3.9, passed=not gate(d, "p")["passed"], message="as it was"),
     ],
 )
-def test_a_figure_that_a_hand_or_another_version_wrote_does_not_count(
-    tamper: Tamper, whole: Results, tmp_path: Path
-) -> None:
+def test_a_figure_that_somebody_wrote_does_not_count(tamper: Tamper, whole: Results, tmp_path: Path) -> None:
     assert read_computed(stored(tmp_path, tamper)) == whole
 
 

@@ -24,20 +24,20 @@ def scripted(repo: Repository) -> Repository:
 
 
 def test_low_items_are_listed_and_fail_unless_a_gate_decides(scripted: Repository) -> None:
-    args, floors = ("--personalens-sample=80", *ARGS[1:]), ("tcr >= 0.2", "p >= 1.5")
+    args, floors = ("--personalens-sample=48", *ARGS[1:]), ("tcr >= 0.2", "p >= 1.5")
     gates = tuple(f"--personalens-gate={floor}" for floor in floors)
     lines = ("below the threshold*:", "  *: task not completed, p 1 < 2", "  and * more (-v lists them all)")
-    passed = "gate tcr: passed, task completion rate * >= 0.20 over 80 scenarios"
+    passed = "gate tcr: passed, task completion rate * >= 0.20 over 48 scenarios"
     result = assert_ended(scripted.inline(*args, *gates), 0, *lines, passed)
-    result.assert_outcomes(passed=83)
+    result.assert_outcomes(passed=51)
     assert result.stdout.str().count("task not completed") == 20
     low = scripted.inline(*args, *gates, "-v").stdout.str().count("task not completed")
     assert low > 20
     result = scripted.inline(*args)
     assert result.ret == 1
-    result.assert_outcomes(failed=low, passed=80 - low)
+    result.assert_outcomes(failed=low, passed=48 - low)
     # The items and the gate on the share of them that could be scored.
-    scripted.inline(*args, "--personalens-gate=valid >= 0.9").assert_outcomes(passed=81)
+    scripted.inline(*ARGS, "--personalens-gate=valid >= 0.9").assert_outcomes(passed=21)
 
 
 @pytest.mark.slow
@@ -90,14 +90,10 @@ def test_a_report_that_cannot_be_sent_never_leaves_a_green_run(scripted: Reposit
 
 
 @pytest.mark.parametrize("extra", [("-x",), ("--maxfail", "1", "-n", "2")])
-def test_a_run_that_stops_early_reports_what_there_is_and_gates_nothing(
-    scripted: Repository, extra: tuple[str, ...]
-) -> None:
-    scripted.write(
-        test_bot="def test_bot(personalens):\n    assert personalens.evaluate().personalization > 2\n"
-    )
-    args = ("--personalens-gate", "p >= 1", "--personalens-report", "results.json")
-    result = scripted.run(*ARGS, *args, *extra)
+def test_a_run_that_stops_early_gates_nothing(scripted: Repository, extra: tuple[str, ...]) -> None:
+    low = "assert personalens.evaluate().personalization > 2"
+    scripted.write(test_bot=f"def test_bot(personalens):\n    {low}\n")
+    result = scripted.run(*ARGS, "--personalens-gate=p >= 1", "--personalens-report=results.json", *extra)
     assert result.ret in (1, 2)
     result.stdout.fnmatch_lines(["overall *"])
     assert 1 <= len(scripted.results()["items"]) < 20
@@ -112,17 +108,16 @@ HOOKS = """
 
     def echo(request):
         if "Score:" in request.system:
-            text = 'Evidence: turn 1: "fine"\\nJustification: as asked\\nScore: ' + ("true" if "completed" in request.prompt else "3")
+            score = "true" if "completed" in request.prompt else "3"
+            text = f'Evidence: turn 1: "fine"\\nJustification: as asked\\nScore: {score}'
             return Answer(text=text, input_tokens=100, output_tokens=10)
-        return Answer(text="Please book it. TERMINATE" if "<transcript>" in request.prompt else "Please book it.", input_tokens=50, output_tokens=5)
+        ends = " TERMINATE" * ("<transcript>" in request.prompt)
+        return Answer(text="Please book it." + ends, input_tokens=50, output_tokens=5)
 
     class Small(EmbeddedDataset):
         def __init__(self):
             super().__init__()
-            self.name = "small"
-
-        def users(self):
-            return ("kenji", "nia")
+            self.name, self.users = "small", lambda: ("kenji", "nia")
 
     def pytest_personalens_model(spec, config):
         return FakeModel(echo, name=spec) if spec.startswith("echo:") else None
@@ -141,8 +136,6 @@ HOOKS = """
     def personalens_assistant():
         return lambda messages: "fine"
 """
-
-
 #: A run with everything that `HOOKS` adds.
 ECHO = ("--personalens-sample", "4", "--personalens-data", "small", "--personalens-user-model", "echo:small", "--personalens-judge-model", "echo:small")  # fmt: skip
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from tests.support.processes.runs import assert_ended, merge_shards, run_shards
+from tests.support.processes.runs import assert_ended, assert_usage_error, merge_shards, run_shards
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
@@ -14,16 +14,14 @@ ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
 NOTHING = ("--personalens-gate", "none")
 LOW = TOLD.replace("score = low if f", "score = low if True or f")
 SAID = "report only: nothing here fails the run"
+WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
 
 
 def crashing(which: str) -> str:
     """An assistant that raises in dialogues of these numbers."""
-    return TOLD.replace(
-        'return lambda messages: "fine"',
-        f"""import itertools
-        number = itertools.count()
-        return lambda messages: 1 / 0 if next(number) {which} else "fine\"""",
-    )
+    number = "number = __import__('itertools').count()"
+    reply = f'return lambda messages: 1 / 0 if next(number) {which} else "fine"'
+    return TOLD.replace('return lambda messages: "fine"', f"{number}\n        {reply}")
 
 
 def ini(repo: Repository, **values: str) -> None:
@@ -31,39 +29,22 @@ def ini(repo: Repository, **values: str) -> None:
     (repo.path / "pytest.ini").write_text("\n".join(["[pytest]", *lines, ""]))
 
 
-def refused(result: pytest.RunResult, problem: str) -> None:
-    assert result.ret == 4
-    told = [line for line in (*result.outlines, *result.errlines) if "personalens" in line]
-    assert len(told) == 1
-    assert problem in told[0]
-
-
 @pytest.mark.parametrize(
-    "gate",
-    [
-        ("gate", "tcr >= 0"),
-        ("gate", "valid >= 0.5"),
-        ("baseline", "b.json"),
-        ("check-judge", "j.json"),
-    ],
-)
+    ("gate", "value"), [("gate", "tcr >= 0"), ("gate", "valid >= 0.5"), ("baseline", "b.json"), ("check-judge", "j.json")]
+)  # fmt: skip
 @pytest.mark.parametrize("where", ["option", "ini"])
-def test_a_gate_on_the_command_line_contradicts_it(
-    told: Repository, gate: tuple[str, str], where: str
-) -> None:
-    if where == "ini":
-        ini(told, gate="none")
-    name = "--personalens-gate none" if where == "option" else "personalens_gate = none"
-    given = f"--personalens-gate {gate[1]!r}" if gate[0] == "gate" else f"--personalens-{gate[0]}"
-    for more in ((f"--personalens-{gate[0]}", gate[1]), (f"--personalens-{gate[0]}={gate[1]}",)):
-        result = told.inline(*ARGS, *(NOTHING if where == "option" else ()), *more)
-        refused(result, f"{name}: not allowed with {given}: such a run fails on nothing")
+def test_a_gate_that_is_asked_for_contradicts_it(told: Repository, gate: str, value: str, where: str) -> None:
+    ini(told, **({"gate": "none"} if where == "ini" else {}))
+    name, nothing = ("personalens_gate = none", ()) if where == "ini" else (" ".join(NOTHING), NOTHING)
+    given = f"--personalens-gate {value!r}" if gate == "gate" else f"--personalens-{gate}"
+    for more in ((f"--personalens-{gate}", value), (f"--personalens-{gate}={value}",)):
+        with pytest.raises(pytest.UsageError) as refused:
+            told.settings(*ARGS, *nothing, *more)
+        assert f"{name}: not allowed with {given}: such a run fails on nothing" in str(refused.value)
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_low_scores_fail_nothing_and_it_is_said_everywhere(
-    told: Repository, workers: tuple[str, ...]
-) -> None:
+@WORKERS
+def test_low_scores_fail_nothing_and_all_say_so(told: Repository, workers: tuple[str, ...]) -> None:
     told.write(conftest=LOW)
     result = assert_ended(
         told.run(*ARGS, *NOTHING, *workers, "--personalens-report=page.html", "--personalens-report=page.md"),
@@ -80,23 +61,15 @@ def test_low_scores_fail_nothing_and_it_is_said_everywhere(
 
 
 @pytest.mark.slow
-def test_gates_of_the_configuration_are_shown_and_do_not_count(
-    told: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_gates_of_the_configuration_are_only_shown(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     assert told.inline(*ARGS, "--personalens-save-baseline=base.json").ret == 0
     told.write(conftest=LOW)
     ini(told, gate="tcr >= 0.9", baseline="base.json")
     assert told.inline(*ARGS).ret == 1
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(told.path / "step"))
+    reports = [f"--personalens-report={name}" for name in ("page.html", "r.json", "github")]
     result = assert_ended(
-        told.run(
-            *ARGS,
-            *NOTHING,
-            "--junitxml=junit.xml",
-            "--personalens-report=page.html",
-            "--personalens-report=r.json",
-            "--personalens-report=github",
-        ),
+        told.run(*ARGS, *NOTHING, *reports, "--junitxml=junit.xml"),
         0,
         f"*; {SAID}, its gates are shown and do not count",
         "gate tcr: FAILED (report only), task completion rate *",
@@ -114,10 +87,8 @@ def test_gates_of_the_configuration_are_shown_and_do_not_count(
     stored.stdout.fnmatch_lines([f"## * personalens {SAID} (it would fail: TCR * → *, P * → *)"])
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_a_dialogue_that_could_not_be_scored_is_counted_and_fails_nothing(
-    told: Repository, workers: tuple[str, ...]
-) -> None:
+@WORKERS
+def test_a_dialogue_without_a_score_fails_nothing(told: Repository, workers: tuple[str, ...]) -> None:
     told.write(conftest=crashing("< 1"))
     result = told.run(*ARGS, *NOTHING, *workers)
     assert result.ret == 0
@@ -134,22 +105,19 @@ FAULTS: Final[dict[str, dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_run_that_measured_nothing_fails_all_the_same(
-    told: Repository, fault: str, workers: tuple[str, ...]
-) -> None:
+@pytest.mark.parametrize(
+    ("fault", "workers"), [*((fault, ()) for fault in FAULTS), ("the user", ("-n", "2")), ("skipped", ("-n", "2"))]
+)  # fmt: skip
+def test_a_run_that_measured_nothing_fails(told: Repository, fault: str, workers: tuple[str, ...]) -> None:
     told.write(**FAULTS[fault])
-    result = assert_ended(
-        told.run(*ARGS, *NOTHING, *workers), 1, "gate valid: FAILED, 0 of 10 items could be scored *"
-    )
+    nothing = "gate valid: FAILED, 0 of 10 items could be scored *"
+    result = assert_ended(told.run(*ARGS, *NOTHING, *workers), 1, nothing)
     result.stdout.no_fnmatch_line("report only*")
 
 
 def test_own_asserts_fail_all_the_same(told: Repository) -> None:
-    told.write(
-        test_bot="def test_bot(personalens):\n    assert personalens.evaluate().personalization == 1\n"
-    )
+    one = "assert personalens.evaluate().personalization == 1"
+    told.write(test_bot=f"def test_bot(personalens):\n    {one}\n")
     result = told.inline(*ARGS, *NOTHING)
     assert result.ret == 1
     result.assert_outcomes(failed=10)
@@ -163,13 +131,9 @@ def test_shards_that_are_to_fail_on_nothing(told: Repository) -> None:
     assert [run.ret for run in run_shards(told, 2, *ARGS, *NOTHING)] == [0, 0]
     assert_ended(merge_shards(told), 0, "gate tcr: FAILED (report only), *", f"{SAID}, *")
     for gate in (("--gate", "p >= 1"), ("--baseline", "old.json")):
-        refusal = merge_shards(told, *gate)
-        assert refusal.ret == 4
-        assert (
-            refusal.stderr.str().strip()
-            == f"error: {gate[0]}: asks for a gate, and the shards are of a run that fails on nothing"
-            " (--personalens-gate none); leave it out, or run them without that"
-        )
+        of_nothing = "the shards are of a run that fails on nothing (--personalens-gate none)"
+        why = f"{gate[0]}: asks for a gate, and {of_nothing}; leave it out, or run them without that"
+        assert_usage_error(merge_shards(told, *gate), f"error: {why}")
     told.write(conftest=crashing(">= 0"))
     assert [run.ret for run in run_shards(told, 2, *ARGS, *NOTHING)] == [0, 0]
     assert merge_shards(told).ret == 1, "nothing was measured"
@@ -183,9 +147,5 @@ def test_the_command_for_one_item_asks_for_no_gate_that_it_leaves_out(told: Repo
 
 
 def test_the_first_baseline_needs_no_gate(told: Repository) -> None:
-    result = told.inline(*ARGS, *NOTHING, "--personalens-save-baseline=b.json")
-    assert_ended(result, 0, "baseline: *b.json")
-    assert (told.path / "b.json").is_file()
-    told.inline(*ARGS, "--personalens-baseline=b.json").stdout.fnmatch_lines(
-        ["gate regression: p: passed, *"]
-    )
+    assert_ended(told.inline(*ARGS, *NOTHING, "--personalens-save-baseline=b.json"), 0, "baseline: *b.json")
+    assert_ended(told.inline(*ARGS, "--personalens-baseline=b.json"), 0, "gate regression: p: passed, *")

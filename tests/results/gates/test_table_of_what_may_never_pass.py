@@ -1,7 +1,4 @@
-"""One table: every way to leave the bad half of a run out, times every gate.
-
-None ends green, and what a selection leaves out is said.
-"""
+"""One table: every way to leave the bad half of a run out, times every gate: none ends green."""
 
 from __future__ import annotations
 
@@ -67,6 +64,9 @@ DESELECTS = """
         config.hook.pytest_deselected(items=gone)
         items[:] = [item for item in items if item not in gone]
 """
+FAILS_IN_FIXTURE = in_fixture("raise RuntimeError")["test_bot"]
+SKIPS_ITSELF = "import pytest\npytest.skip('no key', allow_module_level=True)\n"
+IF_BAD = f"if scenario.id in {BAD!r}: "
 #: What -> the files that do it, by name, and options.
 WAYS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "skipped in the test": (in_test("pytest.skip('no key')"), ()),
@@ -74,18 +74,8 @@ WAYS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "expected to fail": (in_test("pytest.xfail('known')"), ()),
     "returned early": (in_test("return"), ()),
     "skipped by a fixture": (in_fixture("pytest.skip('no key')"), ()),
-    "an error in a fixture": (in_fixture("raise RuntimeError"), ()),
-    "expected errors in a fixture": (
-        {
-            "test_bot": (
-                "import pytest\n\n"
-                + in_fixture("raise RuntimeError")["test_bot"].replace(
-                    "def test_bot", "@pytest.mark.xfail\ndef test_bot"
-                )
-            )
-        },
-        (),
-    ),
+    "an error in a fixture": ({"test_bot": FAILS_IN_FIXTURE}, ()),
+    "expected errors in a fixture": ({"test_bot": FAILS_IN_FIXTURE.replace("def test_bot", "@pytest.mark.xfail\ndef test_bot")}, ()),
     "pytest is left": (in_test("pytest.exit('enough', returncode=0)"), ()),
     "the assistant raises": (in_assistant("raise RuntimeError"), ()),
     "the assistant exits": (in_assistant("raise SystemExit(0)"), ()),
@@ -93,36 +83,15 @@ WAYS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "the assistant returns nothing": (in_assistant("return None"), ()),
     "the assistant raises and the test swallows it": (in_assistant("raise RuntimeError", SWALLOWS), ()),
     "the assistant skips and the test swallows it": (in_assistant("pytest.skip('no key')", SWALLOWS), ()),
-    "the user agent raises": (
-        {
-            "conftest": TOLD.replace(
-                "return UserTurn(",
-                f"if scenario.id in {BAD!r}: raise RuntimeError\n            return UserTurn(",
-            )
-        },
-        (),
-    ),
+    "the user agent raises": ({"conftest": TOLD.replace("return UserTurn(", f"{IF_BAD}raise RuntimeError\n            return UserTurn(")}, ()),
     "the judge raises": ({"conftest": TOLD.replace('listed("faults.txt")', repr(BAD))}, ()),
-    "the judge returns nothing": (
-        {
-            "conftest": TOLD.replace(
-                "low, high =", f"if scenario.id in {BAD!r}: return None\n            low, high ="
-            )
-        },
-        (),
-    ),
+    "the judge returns nothing": ({"conftest": TOLD.replace("low, high =", f"{IF_BAD}return None\n            low, high =")}, ()),
     "the worker dies": (in_test(ends_worker(0)), ("-n", "1", "--max-worker-restart", "9")),
-    "a further file skips itself": (
-        {
-            "test_bot": GOOD,
-            "test_more": "import pytest\npytest.skip('no key', allow_module_level=True)\n" + GOOD,
-        },
-        (),
-    ),
+    "a further file skips itself": ({"test_bot": GOOD, "test_more": SKIPS_ITSELF + GOOD}, ()),
     "its dialogues are not asked for": ({"test_bot": "def test_bot(personalens_scenario):\n    pass\n"}, ()),
     "a selection by a plugin": ({"conftest": TOLD + DESELECTS.replace("{BAD!r}", repr(BAD))}, ()),
     "the gates are blocked": ({}, ("-p", "no:personalens-controller")),
-}
+}  # fmt: skip
 #: What a selection leaves out is somebody's wish, and said.
 SAID = "left out by a selection (-k, -m, --lf, node ids, paths): *"
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from math import sqrt
+from statistics import fmean
 
 import numpy as np
 import pytest
@@ -32,36 +33,34 @@ def root(sums: Row) -> float | None:
     return sqrt(sums[0] / sums[1])
 
 
-def one_by_one(pairs: Pairs, figure: object, sign: int) -> float:
+def one_by_one(pairs: Pairs, figure: Callable[[Row], float | None], sign: int) -> float:
     """The share of all ways to swap users that gain as much, each way added up on its own."""
-    assert callable(figure)
 
     def gain(swaps: Sequence[bool]) -> float:
         sides = [pair[::-1] if swap else pair for pair, swap in zip(pairs, swaps, strict=True)]
         before, after = (figure(total([side[n] for side in sides])) for n in (0, 1))
-        return float(sign * (after - before))
+        assert before is not None and after is not None
+        return sign * (after - before)
 
-    seen = gain([False] * len(pairs))
-    ways = [
-        gain(swaps) >= seen - 1e-11 * (1 + abs(seen)) for swaps in product((False, True), repeat=len(pairs))
-    ]
-    return sum(ways) / len(ways)
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.lists(COUNTS, min_size=1, max_size=6), st.sampled_from([1, -1]))
-def test_the_ways_of_two_sums_are_those_counted_one_by_one(pairs: Pairs, sign: int) -> None:
-    found = swap_of_sums(tuple(sorted(pairs)), f1, sign)
-    assert found == pytest.approx(one_by_one(pairs, f1, sign), abs=1e-12)
+    least = gain([False] * len(pairs))
+    least -= 1e-11 * (1 + abs(least))
+    return fmean(gain(swaps) >= least for swaps in product((False, True), repeat=len(pairs)))
 
 
-@pytest.mark.slow
-@settings(max_examples=60, deadline=None)
-@given(st.lists(ERRORS, min_size=1, max_size=7), st.sampled_from([1, -1]))
-def test_the_ways_of_one_sum_are_those_counted_one_by_one(pairs: Pairs, sign: int) -> None:
-    assert swap_of_sums(tuple(sorted(pairs)), root, sign) == pytest.approx(
-        one_by_one(pairs, root, sign), abs=1e-12
-    )
+@settings(max_examples=30, deadline=None)
+@given(
+    st.one_of(
+        *(
+            st.tuples(st.just(figure), st.lists(rows, min_size=1, max_size=6))
+            for figure, rows in ((f1, COUNTS), (root, ERRORS))
+        )
+    ),
+    st.sampled_from([1, -1]),
+)
+def test_the_ways_are_counted_one_by_one(of: tuple[Callable[[Row], float | None], Pairs], sign: int) -> None:
+    figure, pairs = of
+    found = swap_of_sums(tuple(sorted(pairs)), figure, sign)
+    assert found == pytest.approx(one_by_one(pairs, figure, sign), abs=1e-12)
 
 
 def counts(seed: int, users: int) -> list[tuple[Row, Row]]:
@@ -81,11 +80,9 @@ def test_the_test_of_f1_is_scipys(seed: int) -> None:
     pairs = counts(seed, 200)
     before, after = (np.array([pair[side] for pair in pairs]) for side in (0, 1))
 
-    def gain_of(places_before: np.ndarray, places_after: np.ndarray) -> float:
+    def gain_of(*sides: np.ndarray) -> float:
         both = np.vstack([before, after])
-        was, is_now = (
-            f1(tuple(both[places.astype(int)].sum(axis=0))) for places in (places_before, places_after)
-        )
+        was, is_now = (f1(tuple(both[places.astype(int)].sum(axis=0))) for places in sides)
         assert was is not None and is_now is not None
         return is_now - was
 
