@@ -12,16 +12,22 @@ import zlib
 
 import pytest
 
-from tests.support.processes.runs import assert_usage_error, merge_shards, run_shards
+from tests.support.processes.runs import (
+    assert_ended,
+    assert_usage_error,
+    collect_ids,
+    merge_shards,
+    run_shards,
+)
 from tests.support.repository import Repository
-from tests.support.scripted_agents import ACTING, MODELS, PAID, TEST, TOLD, TOLD_AGENTS
+from tests.support.scripted_agents import ACTING, MODELS, PAID, TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "6", *TOLD_AGENTS, "--personalens-gate", "tcr >= 0.9")
 ALL = ("--personalens-report=out/r.json", "--personalens-report=out/r.html", "--personalens-report=out/r.md")
 
 
 def low(repo: Repository) -> str:
-    scenario = repo.inline(*ARGS, "--collect-only", "-q").outlines[0].partition("[")[2].rstrip("]")
+    scenario = collect_ids(repo, *ARGS)[0]
     (repo.path / "low.txt").write_text(f"tc:{scenario}")
     return scenario
 
@@ -31,9 +37,8 @@ def test_reports_are_equal_from_workers_from_stored_results_and_from_shards(told
         return [(told.path / name).read_bytes() for name in names]
 
     low(told)
-    result = told.run(*ARGS, *ALL)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["results: *r.json", "summary: *r.md", "report: *r.html"])
+    lines = ("results: *r.json", "summary: *r.md", "report: *r.html")
+    assert_ended(told.run(*ARGS, *ALL), 1, *lines)
     results, page, text = read("out/r.json", "out/r.html", "out/r.md")
     assert b"\n\n**TCR 0.83, P 4.00**\n" in text, "no score is folded"
     assert told.run(*ARGS, *ALL, "-n", "2").ret == 1
@@ -63,14 +68,10 @@ def test_a_merged_report_that_cannot_be_written_takes_no_other_with_it(told: Rep
 
 
 @pytest.mark.parametrize(("ending", "name"), [("md", "summary"), ("json", "results")])
-def test_a_report_that_cannot_be_written_is_told_and_takes_no_other_with_it(
-    told: Repository, ending: str, name: str
-) -> None:
+def test_a_report_that_cannot_be_written_fails_alone(told: Repository, ending: str, name: str) -> None:
     make = f"pathlib.Path('out/r.{ending}').mkdir(parents=True, exist_ok=True)"
     told.write(conftest=TOLD + f"\n    def pytest_collection_finish():\n        {make}\n")
-    result = told.run(*ARGS, *ALL)
-    assert result.ret == 3
-    result.stdout.fnmatch_lines([f"{name} could not be written to *r.{ending}: a folder"])
+    assert_ended(told.run(*ARGS, *ALL), 3, f"{name} could not be written to *r.{ending}: a folder")
     written = {path.name for path in (told.path / "out").iterdir() if path.is_file()}
     assert written == {"r.json", "r.html", "r.md"} - {f"r.{ending}"}
     assert (told.path / "out" / f"r.{ending}").is_dir(), "what came into the way stays"
@@ -81,7 +82,7 @@ def test_a_path_that_cannot_be_is_told_before_the_run(told: Repository, ending: 
     (told.path / "taken").write_text("a file")
     (told.path / f"folder.{ending}").mkdir()
     for path, problem in (
-        (f"folder.{ending}", "*is a folder; give the path of a file"),
+        (f"folder.{ending}", "*is a folder; give *"),
         (f"taken/x.{ending}", "cannot write to *taken: *"),
     ):
         result = told.inline(*ARGS, "--personalens-report", path)
@@ -120,22 +121,22 @@ def test_tool_calls_are_shown_inert_and_counted(repo: Repository, monkeypatch: p
     monkeypatch.setenv("RESULT", NASTY)
     outputs = ("--personalens-report=page.html", "--personalens-report=summary.md", "--junitxml=junit.xml")
     run = (*MODELS, "--personalens-sample=2", "--personalens-record=live", *outputs)
-    low = ACTING.replace("score=dimension.scale.high", "score=dimension.scale.low")
-    repo.write(conftest=low, test_bot=TEST)
+    repo.write(conftest=ACTING.replace("score=dimension.scale.high", "score=dimension.scale.low"))
     screen = repo.inline(*run).stdout.str()
-    # Where a line is broken depends on the terminal.
-    shown = r"calledbook\(people=2\)->\\x1b\[31mred\\n::error::x</script>y+\.\.\.1assistantanswer1"
-    assert re.search(shown, re.sub(r"\s+", "", screen))
-    assert "y" * 400 not in re.sub(r"\s+", "", screen)
     assert "\x1b[31mred" not in screen
+    # Where a line is broken depends on the terminal.
+    unbroken = re.sub(r"\s+", "", screen)
+    assert re.search(
+        r"calledbook\(people=2\)->\\x1b\[31mred\\n::error::x</script>y+\.\.\.1assistantanswer1", unbroken
+    )
+    assert "y" * 400 not in unbroken
     assert "tool calls: 6 in 2 of 2 dialogues" in (repo.path / "summary.md").read_text()
     properties = ET.parse(repo.path / "junit.xml").iter("property")
     counts = [p.attrib["value"] for p in properties if p.attrib["name"] == "personalens_tool_calls"]
     assert counts == ["3", "3"]
     page = (repo.path / "page.html").read_text(encoding="utf-8")
-    packed = re.search(r'<script type="text/plain" id="dialogues">(.*?)</script>', page, re.DOTALL)
-    assert packed is not None
-    data = json.loads(zlib.decompress(base64.b64decode(packed[1])))
+    packed = page.partition('<script type="text/plain" id="dialogues">')[2].partition("</script>")[0]
+    data = json.loads(zlib.decompress(base64.b64decode(packed)))
     who, text, calls = data["items"][0]["messages"][1]
     assert (who, data["texts"][text]) == (1, "answer 1")
     assert [[data["texts"][n] for n in call] for call in calls] == [["book(people=2)", NASTY]]

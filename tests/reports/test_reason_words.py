@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
-from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
-from pytest_personalens.core.judging.evaluation import Evaluation
-from pytest_personalens.core.judging.verdict import Dimension, Evidence, Reason, ReasonCode, Verdict
-from pytest_personalens.core.scenario import Scenario, Situation, Task
+from pytest_personalens import Dialogue, Evaluation, Evidence, Message, Scenario, Situation, Task, Verdict
+from pytest_personalens.core.judging.verdict import Dimension, Reason, ReasonCode
 from pytest_personalens.reports.content.why_items_failed import (
     goal_parts,
     reason_text,
@@ -56,20 +54,19 @@ PARTS = Verdict(
 
 def item(user: str, reasons: tuple[Reason, ...], *, then: tuple[ReasonCode, ...], said: str = "No.") -> Item:
     asked = Message(role="user", content="An alarm, please.")
-    now, before = said, said.removeprefix("I remember you. ") + " Done."
+    now, before = (
+        Message(role="assistant", content=text)
+        for text in (said, said.removeprefix("I remember you. ") + " Done.")
+    )
     verdict = Verdict(dimension=P, score=1, justification="low", reasons=reasons)
     return Item(
-        nodeid=f"test_bot.py::test[alarm-1-{user}]",
-        status="low",
+        nodeid=f"test_bot.py::test[alarm-1-{user}]", status="low",
         evaluation=Evaluation(
             scenario=f"alarm-1-{user}", user=user, task="alarm-1", kind="single", domains=("Alarm",),
-            dialogue=Dialogue(messages=(asked, Message(role="assistant", content=now)), end="user"),
-            verdicts=(verdict, PARTS), user_agent="u", judge="embedded-judge", assistant="", dataset="d 1",
+            dialogue=Dialogue(messages=(asked, now), end="user"), verdicts=(verdict, PARTS),
+            user_agent="u", judge="embedded-judge", assistant="", dataset="d 1",
         ),
-        earlier=Earlier(
-            source="baseline", scores={P: 3, TC: 0}, reasons={P: then},
-            messages=(asked, Message(role="assistant", content=before)),
-        ),
+        earlier=Earlier(source="baseline", scores={P: 3, TC: 0}, reasons={P: then}, messages=(asked, before)),
     )  # fmt: skip
 
 
@@ -137,20 +134,16 @@ def test_a_control_tells_whose_values_were_used(empty_repo: Repository) -> None:
     empty_repo.write(conftest=BOT)
     words = ("--personalens-sample=20", "--personalens-control=other-user", "--personalens-gate=none")
     assert empty_repo.run(*words, "--personalens-report=r.json", "--personalens-report=r.html").ret == 0
-    against = [
-        (one["arm"], one["given_user"], reason)
-        for one in empty_repo.results("r.json")["items"]
-        for verdict in one["evaluation"]["verdicts"]
-        for reason in verdict["reasons"]
-        if reason["code"] == "contradicts"
-    ]
-    told = {(user, reason["detail"]) for control, user, reason in against if "detail" in reason}
-    assert len(told) >= 3
-    assert all(detail == f"{user}'s" for user, detail in told)
-    of_controls = (control for control, _, reason in against if "detail" in reason)
-    assert all(of_controls), "of the run itself nobody knows"
+    items = empty_repo.results("r.json")["items"]
+    reasons = [(i, r) for i in items for v in i["evaluation"]["verdicts"] for r in v["reasons"]]
+    told = [(i, r["detail"]) for i, r in reasons if r["code"] == "contradicts" and "detail" in r]
+    assert len({(i["given_user"], detail) for i, detail in told}) >= 3
+    assert all(detail == f"{i['given_user']}'s" for i, detail in told)
+    assert all(i["arm"] for i, _ in told), "of the run itself nobody knows"
     page = (empty_repo.path / "r.html").read_text(encoding="utf-8")
-    assert sum(bool(re.search(rf"did [^\"]+: {detail}", page)) for _, detail in told) >= 3
+    assert (
+        sum(bool(re.search(rf"did [^\"]+: {detail}", page)) for detail in {detail for _, detail in told}) >= 3
+    )
 
 
 def test_the_sentence_of_a_judge_has_the_same_words() -> None:
@@ -165,9 +158,9 @@ def test_the_sentence_of_a_judge_has_the_same_words() -> None:
     assert asked == "asks for Alarm Sound (known: vibration only)"
     assert said_by_judge("a model's own sentence", verdict, SCENARIO) == "a model's own sentence"
     results = run(item("ann", (AGAINST,), then=()))
-    one = results.items[0]
-    told = one.evaluation.model_copy(update={"verdicts": (verdict, PARTS)})
-    shown = payload(results.model_copy(update={"items": (one.model_copy(update={"evaluation": told}),)}))
+    told = results.items[0].evaluation.model_copy(update={"verdicts": (verdict, PARTS)})
+    one = results.items[0].model_copy(update={"evaluation": told})
+    shown = payload(results.model_copy(update={"items": (one,)}))
     assert list(shown.dialogues["items"])
     assert {words, asked} <= set(shown.dialogues["texts"]())
 

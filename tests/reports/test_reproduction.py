@@ -55,9 +55,7 @@ def table_3(repo: Repository, *files: str) -> str:
 
 
 @pytest.mark.slow
-def test_the_main_command_is_the_papers_instrument_by_its_own_table(
-    checkout: Repository, endpoint: Endpoint
-) -> None:
+def test_the_main_command_is_the_papers_instrument(checkout: Repository, endpoint: Endpoint) -> None:
     checkout.inline(*page_command(), "-o", "personalens_parallel=8").assert_outcomes(passed=100)
     agents = "user agent bedrock:claude-3-sonnet-v1, judge bedrock:claude-3-5-sonnet-v2, prompts official:"
     assert agents in table_3(checkout, "haiku.json")

@@ -28,7 +28,7 @@ EVERY = ("github", "run.md", "run.html", "results.json")
 REPORTS = tuple(word for name in EVERY for word in ("--personalens-report", name))
 #: What differs from machine to machine, or from release to release.
 _VARIES = (
-    (r"/[^\s:]*/test_\w+?0/", ""),
+    (r"/[^\s:]*/test_\w+?\d/", ""),
     (r"\d+\.\d+s\b", "0.00s"),
     (r"embedded \d+\.\d+", "embedded X.Y"),
     (r"pytest-personalens [\w.+]+", "pytest-personalens X"),
@@ -91,22 +91,51 @@ def test_report_only(bot: Repository, snapshot: SnapshotAssertion) -> None:
     assert told(bot, *ARGS, "--personalens-gate", "none") == snapshot
 
 
-def test_a_judge_without_reasons_is_quoted(
-    bot: Repository, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
-) -> None:
-    monkeypatch.setenv("SILENT", "1")
-    forget_records(bot)
-    assert told(bot, *ARGS, *GATE) == snapshot
-
-
-def test_a_task_whose_parts_are_all_done(bot: Repository, snapshot: SnapshotAssertion) -> None:
-    done = """return Verdict(dimension=dimension, score=0, justification="not reached", reasons=(
+BOOKED = 'return Verdict(dimension=dimension, score=1, justification="booked")'
+DONE = """return Verdict(dimension=dimension, score=0, justification="not reached", reasons=(
                 Reason(code="done", part="a seat", turn=1), Reason(code="done", part="its price")))"""
-    bot.write(
-        conftest=REASONS.replace('return Verdict(dimension=dimension, score=1, justification="booked")', done)
-    )
+
+
+@pytest.mark.parametrize("silent", ["1", ""], ids=["without reasons", "all parts done"])
+def test_what_a_judge_says(
+    bot: Repository, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion, silent: str
+) -> None:
+    """One without reasons is quoted; and a task whose parts are all done."""
+    monkeypatch.setenv("SILENT", silent)
+    bot.write(conftest=REASONS if silent else REASONS.replace(BOOKED, DONE))
     forget_records(bot)
     assert told(bot, *ARGS, *GATE) == snapshot
+
+
+#: Another user or judge -> what is replaced in the agents, and options.
+SCENES: dict[str, tuple[tuple[tuple[str, str], ...], tuple[str, ...]]] = {
+    "a goodbye cost nothing": (
+        (
+            ("() if os.environ", "() if True or os.environ"),
+            ("evidence=(Evidence.of(1, dialogue.messages[1].content),),", ""),
+            ('"Thank you, bye.", done=bool(transcript)', '("Bye.", "And row 3, please.")[len(transcript) < 3], done=len(transcript) > 2'),
+        ),
+        GATE,
+    ),
+    "a score that fell, with what was known": (
+        (
+            ('"asks-known"', '"contradicts"'), ('"window"', '"another"'), ('"Movies"', "next(iter(scenario.preferences))"),
+            ('"Seat Type"', "next(iter(next(iter(scenario.preferences.values()))))"),
+        ),
+        ("--personalens-baseline", "base.json", "-v"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_a_scene(bot: Repository, snapshot: SnapshotAssertion, scene: str) -> None:
+    """What is shown though no report is written."""
+    agents, (changes, options) = REASONS, SCENES[scene]
+    for old, new in changes:
+        agents = agents.replace(old, new)
+    bot.write(conftest=agents)
+    forget_records(bot)
+    assert screen(bot.inline(*ARGS[:1], "4", *TOLD_AGENTS, *options)) == snapshot
 
 
 #: What pytest shows of failures, by its own options: the size of the sample, and the options.

@@ -6,10 +6,10 @@ import shlex
 
 import pytest
 
-from tests.reports.conftest import ARGS, forget_records
-from tests.support.processes.runs import merge_shards, run_shards
+from tests.reports.conftest import ARGS
+from tests.support.processes.runs import assert_ended, merge_shards, run_shards
 from tests.support.repository import Repository
-from tests.support.scripted_agents import REASONS, TOLD, TOLD_AGENTS, TOLD_ALONE
+from tests.support.scripted_agents import TOLD, TOLD_AGENTS, TOLD_ALONE
 
 GATE = ("--personalens-gate", "tcr >= 0.5, p >= 2.5")
 LOW = TOLD.replace("score = low if f", "score = low if True or f")
@@ -24,22 +24,8 @@ def test_the_command_of_a_red_gate_leaves_out_the_gates_of_the_configuration(bot
     again.assert_outcomes(failed=2)  # though their scores pass the run's threshold
 
 
-def test_a_goodbye_cost_nothing(bot: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SILENT", "1")
-    quoted = "evidence=(Evidence.of(1, dialogue.messages[1].content),),"
-    ends = '"Thank you, bye.", done=bool(transcript)'
-    later = '("Bye.", "And row 3, please.")[len(transcript) < 3], done=len(transcript) > 2'
-    bot.write(conftest=REASONS.replace(quoted, "").replace(ends, later))
-    forget_records(bot)
-    result = bot.inline(*ARGS, *GATE)
-    result.stdout.fnmatch_lines(["      user *And row 3, please.", "    + now  Your window seat is booked."])
-    assert not any(line == "      user Bye." for line in result.outlines)
-
-
 @pytest.mark.parametrize("width", [80, 140])
-def test_a_failing_item_fits_the_terminal(
-    bot: Repository, monkeypatch: pytest.MonkeyPatch, width: int
-) -> None:
+def test_a_failing_item_fits_the_screen(bot: Repository, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     lines = bot.inline(*ARGS).stdout.str().partition("= FAILURES =")[2].splitlines()
     assert max(len(line) for line in lines if not line.startswith("again:")) <= width
@@ -55,9 +41,7 @@ def test_a_failing_item_obeys_tb_also_in_a_worker(bot: Repository) -> None:
 
 def test_merged_shards_say_why_a_gate_failed(bot: Repository) -> None:
     run_shards(bot, 2, *ARGS, *GATE)
-    result = merge_shards(bot)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["gate p:", "E   Personalization is 1.00, *", "    + now  Gladly. *"])
+    assert_ended(merge_shards(bot), 1, "gate p:", "E   Personalization is 1.00, *", "    + now  Gladly. *")
 
 
 def test_too_few_scenarios_are_not_told_as_a_drop(bot: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,47 +49,24 @@ def test_too_few_scenarios_are_not_told_as_a_drop(bot: Repository, monkeypatch: 
     few = (*ARGS[:1], "3", *TOLD_AGENTS)
     bot.inline(*few, "--personalens-save-baseline", "base.json")
     result = bot.inline(*few, "--personalens-baseline", "base.json")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["E   P 3.00 -> 3.00 * over 3 scenarios:*"])
+    assert_ended(result, 1, "E   P 3.00 -> 3.00 * over 3 scenarios:*")
     assert "fell from" not in result.stdout.str()
 
 
-def test_a_score_that_fell_is_told_with_what_was_known_though_no_report_is_written(bot: Repository) -> None:
-    judge = REASONS
-    for old, new in (
-        ('"asks-known"', '"contradicts"'),
-        ('"window"', '"another"'),
-        ('"Movies"', "next(iter(scenario.preferences))"),
-        ('"Seat Type"', "next(iter(next(iter(scenario.preferences.values()))))"),
-    ):
-        judge = judge.replace(old, new)
-    bot.write(conftest=judge)
-    result = bot.inline(*ARGS, "--personalens-baseline", "base.json", "-v")
-    result.stdout.fnmatch_lines(["    *: p 3 -> 1, goes against * (known *, did another)*"])
-
-
-def test_a_low_scenario_of_several_tests_names_the_test_and_the_progress_never_runs_back(
-    told: Repository,
-) -> None:
+def test_a_low_scenario_names_its_test_and_the_progress_never_runs_back(told: Repository) -> None:
     gates = ("--personalens-sample=4", *TOLD_AGENTS, "--personalens-gate=tcr >= 0, p >= 1")
     told.write(conftest=LOW)
     assert " in test_" not in str(told.inline(*gates).stdout)
     told.write(test_more="def test_other(personalens):\n    personalens.check()\n")
-    result = told.inline(*gates, "-v")
-    lines = [line for line in result.outlines if line.endswith("task not completed, p 1 < 2")]
-    assert len(lines) == len(set(lines)) == 8
-    assert sum(" in test_other: " in line for line in lines) == 4
-    shares = [int(line.rpartition("[")[2].rstrip("%]")) for line in result.outlines if line.endswith("%]")]
-    assert shares == sorted(shares)
-    assert shares[-1] == 100
+    outlines = told.inline(*gates, "-v").outlines
+    low = [line for line in outlines if line.endswith("task not completed, p 1 < 2")]
+    assert len(low) == len(set(low)) == 8
+    assert sum(" in test_other: " in line for line in low) == 4
+    shares = [int(line.rpartition("[")[2].rstrip("%]")) for line in outlines if line.endswith("%]")]
+    assert shares == [*sorted(shares[:-1]), 100]
 
 
-@pytest.fixture
-def crashing(told: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """An assistant that asks ``app.memory.recall`` with the number of the call."""
-    told.write(
-        conftest=TOLD_ALONE
-        + """
+RECALLS = """
     import itertools
 
     @pytest.fixture(scope="session")
@@ -114,7 +75,12 @@ def crashing(told: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
         number = itertools.count()
         return lambda messages: recall(next(number))
 """
-    )
+
+
+@pytest.fixture
+def crashing(told: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """An assistant that asks ``app.memory.recall`` with the number of the call."""
+    told.write(conftest=TOLD_ALONE + RECALLS)
     monkeypatch.syspath_prepend(told.path)
     return told
 
@@ -150,20 +116,17 @@ def test_many_ways_are_few_lines(crashing: Repository) -> None:
     assert lines[first + 3 : first + 5] == ["  and 6 in 3 other ways", ""]
 
 
-def test_means_over_the_few_that_did_not_crash_pass_nothing(told: Repository) -> None:
-    reply = 'return lambda messages: "fine"'
-    most_fail = "number = __import__('itertools').count()\n        return lambda messages: "
-    told.write(conftest=TOLD.replace(reply, f'{most_fail}"fine" if next(number) > 5 else 1 / 0'))
-    ten = ("--personalens-sample", "10", *TOLD_AGENTS)
-    result = told.inline(*ten, "--personalens-gate", "tcr >= 0.5", "--personalens-report", "page.html")
-    assert result.ret == 1
-    few = "gate tcr: FAILED (not decided), only * of 10 items could be scored; the floor is 90%"
-    result.stdout.fnmatch_lines([few, "gate valid: FAILED, *"])
-    page = (told.path / "page.html").read_text(encoding="utf-8")
-    failed = "The assistant failed in 6 of 10 dialogues, which have no score: 6 x ZeroDivisionError at conftest.py:"
+def test_means_over_the_few_that_did_not_crash_pass_nothing(crashing: Repository) -> None:
+    crashing.write(app__memory='def recall(number):\n    return "fine" if number > 5 else 1 / 0\n')
+    gate = ("--personalens-gate=tcr >= 0.5", "--personalens-report=page.html")
+    few = "gate tcr: FAILED (not decided), only 3 of 9 items could be scored; the floor is 90%"
+    result = crashing.inline("--personalens-sample=9", *TOLD_AGENTS, *gate)
+    assert_ended(result, 1, few, "gate valid: FAILED, *")
+    page = (crashing.path / "page.html").read_text(encoding="utf-8")
+    failed = "The assistant failed in 6 of 9 dialogues, which have no score: 6 x ZeroDivisionError at app/memory.py:"
     assert failed in page
     assert '<div class="tile few">' in page
-    assert "of 4 of 10 dialogues only" in page
+    assert "of 3 of 9 dialogues only" in page
 
 
 def test_low_scores_that_no_gate_decides_about_are_said(told: Repository) -> None:
@@ -198,11 +161,8 @@ KNOWING = """
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
 @pytest.mark.parametrize("control", ["no-context", "other-user", "ablation"])
-def test_a_control_that_withholds_nothing_is_said(
-    told: Repository, control: str, workers: tuple[str, ...]
-) -> None:
-    result = told.run(*ARGS, "--personalens-control", control, *workers)
-    result.stdout.fnmatch_lines([NOTHING_WITHHELD])
+def test_a_control_that_withholds_nothing(told: Repository, control: str, workers: tuple[str, ...]) -> None:
+    told.run(*ARGS, "--personalens-control", control, *workers).stdout.fnmatch_lines([NOTHING_WITHHELD])
 
 
 @pytest.mark.parametrize(
@@ -229,9 +189,3 @@ def test_a_control_of_what_reads_the_context(
     monkeypatch.setenv("PYTHONPATH", str(told.path / "site"))
     result = told.run(*ARGS, "--personalens-control", "no-context")
     assert (NOTHING_WITHHELD[:-2] in result.stdout.str()) is is_said
-
-
-def test_the_p_of_a_lift_is_one_sided_and_says_so(told: Repository) -> None:
-    lift = ("--personalens-control=no-context", "--personalens-gate=lift >= -3")
-    control = "control no-context: P *: lift * (95 % *, one-sided p *)"
-    told.inline(*ARGS, *lift).stdout.fnmatch_lines([control, "gate lift: passed, *, one-sided p *"])

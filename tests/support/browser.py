@@ -12,6 +12,8 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.support.repository import ROOT
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -22,7 +24,6 @@ ARGUMENTS: Final = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
-ROOT: Final = Path(__file__).resolve().parents[2]
 
 
 class Page:
@@ -91,12 +92,8 @@ class Page:
 
     def texts(self, css: str) -> list[str]:
         """The texts of all elements that fit, shown or not."""
-        return [
-            str(t)
-            for t in self.js(
-                "return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)", css
-            )
-        ]
+        every = "[...document.querySelectorAll(arguments[0])]"
+        return [str(text) for text in self.js(f"return {every}.map((e) => e.textContent)", css)]
 
     def focus(self) -> str:
         """The text of what has the focus."""
@@ -109,23 +106,15 @@ class Page:
     def requests(self) -> set[str]:
         """Every address that was asked for since the page was opened, without fragments."""
         events = (json.loads(entry["message"])["message"] for entry in self._log("performance"))
-        return {
-            e["params"]["request"]["url"].partition("#")[0]
-            for e in events
-            if e["method"] == "Network.requestWillBeSent"
-        }
+        asked = (e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent")
+        return {url.partition("#")[0] for url in asked}
 
     def faults(self, axe: str) -> list[str]:
         """Serious and critical faults by axe-core, and headings out of order, each with its first element."""
         self.chrome.execute_cdp_cmd("Runtime.evaluate", {"expression": axe})
-        found = self.chrome.execute_async_script(
-            "axe.run(document, {resultTypes: ['violations']}).then(arguments[0])"
-        )
-        serious = [
-            v
-            for v in found["violations"]
-            if v["impact"] in ("serious", "critical") or v["id"] == "heading-order"
-        ]
+        run = "axe.run(document, {resultTypes: ['violations']}).then(arguments[0])"
+        found = self.chrome.execute_async_script(run)["violations"]
+        serious = [v for v in found if v["impact"] in ("serious", "critical") or v["id"] == "heading-order"]
         return [
             f"{v['id']}: {v['help']}: {v['nodes'][0]['html']:.200} {v['nodes'][0]['failureSummary']:.300}"
             for v in serious
@@ -160,9 +149,8 @@ def axe_source() -> str:
     """The script of axe-core: PERSONALENS_AXE, node's, or axe-core-python's; skips where there is none."""
     places = [Path(os.environ.get("PERSONALENS_AXE", "")), ROOT / "node_modules" / "axe-core" / "axe.min.js"]
     spec = find_spec("axe_core_python")
-    places += [
-        Path(folder) / "axe.min.js" for folder in (spec.submodule_search_locations or () if spec else ())
-    ]
+    folders = (spec.submodule_search_locations or ()) if spec else ()
+    places += [Path(folder) / "axe.min.js" for folder in folders]
     for place in places:
         if place.is_file():
             return place.read_text(encoding="utf-8")

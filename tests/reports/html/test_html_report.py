@@ -21,9 +21,8 @@ from pytest_personalens.reports.markdown.report import markdown_report
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.results import Results
 from tests.support.browser import Page, address, axe_source
+from tests.support.repository import ROOT
 from tests.support.results.rich_results import HOSTILE, rich_results
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 class Elements(HTMLParser):
@@ -43,12 +42,6 @@ class Elements(HTMLParser):
             self.raw.append((self.tags[-1][0], data))
 
 
-def dialogues_in(page: str) -> Any:
-    """What the page has packed: all that its table does not show."""
-    text = next(text for tag, text in Elements(page).raw if tag == "script" and not text.startswith("{"))
-    return json.loads(zlib.decompress(base64.b64decode(text)))
-
-
 @pytest.fixture(scope="module")
 def everything() -> Results:
     """Trials, controls, a comparison, and text that means harm."""
@@ -60,6 +53,11 @@ def file(everything: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("html") / "report.html"
     write_html(everything, path)
     return path
+
+
+@pytest.fixture(scope="module")
+def elements(file: Path) -> Elements:
+    return Elements(file.read_text(encoding="utf-8"))
 
 
 @pytest.mark.slow
@@ -76,14 +74,14 @@ def test_equal_results_give_equal_pages() -> None:
     assert first == second
 
 
-_ASKS = ["src", "srcset", "action", "data", "poster", "style", "background", "formaction", "xlink:href"]
+_ASKS = {"src", "srcset", "action", "data", "poster", "style", "background", "formaction", "xlink:href"}
+_LOADS = {"link", "img", "iframe", "object", "embed", "audio", "video", "base", "image"}
 
 
-def test_the_page_asks_nobody_and_allows_only_its_own_style_and_script(file: Path) -> None:
-    elements = Elements(file.read_text(encoding="utf-8"))
+def test_the_page_asks_nobody_and_allows_only_its_own_style_and_script(elements: Elements) -> None:
     for tag, attributes in elements.tags:
-        assert tag not in ["link", "img", "iframe", "object", "embed", "audio", "video", "base", "image"], tag
-        assert not any(name in _ASKS or name.startswith("on") for name in attributes), (tag, attributes)
+        asks = [name for name in attributes if name in _ASKS or name.startswith("on")]
+        assert tag not in _LOADS and not asks, (tag, attributes)
         assert (attributes.get("href") or "#").startswith("#"), (tag, attributes)
     ids = [a["id"] for _, a in elements.tags if "id" in a]
     assert len(ids) == len(set(ids))
@@ -99,29 +97,36 @@ def test_the_page_asks_nobody_and_allows_only_its_own_style_and_script(file: Pat
     assert [t for t, _ in elements.tags].count("script") == 3
 
 
-def test_what_was_said_arrives_as_it_was_said(everything: Results, file: Path) -> None:
-    dialogues = dialogues_in(file.read_text(encoding="utf-8"))
+def test_what_was_said_arrives_as_it_was_said(everything: Results, elements: Elements) -> None:
+    packed = next(text for tag, text in elements.raw if tag == "script" and not text.startswith("{"))
+    dialogues = json.loads(zlib.decompress(base64.b64decode(packed)))
     for item, fields in zip(everything.items, dialogues["items"], strict=True):
         said = [dialogues["texts"][number] for _, number in fields["messages"]]
         assert said == [m.content for m in item.evaluation.dialogue.messages]
 
 
+OF_SHARD: dict[str, Any] = {"settings": {"shard": (3, 10)}, "gates": ()}
+
+
 @pytest.mark.parametrize(
-    ("results", "word", "line", "why"),
+    ("count", "how", "update", "word", "line", "why"),
     [
-        (rich_results(8), "Passed", "passed: 3 gates", "All 3 gates passed."),
-        (rich_results(8, floor=4), "Failed", "FAILED: P ", "Personalization is "),
-        (rich_results(8).model_copy(update={"gates": ()}), "Passed", "passed: no item failed; there was no gate", "No test failed; the run had no gate."),
-        (rich_results(8).model_copy(update={"complete": False, "gates": ()}), "Incomplete", "not decided: a part of the run only", "A part of the run only: it was stopped"),
-        (rich_results(8).model_copy(update={"lost": ("test_x",)}), "Failed", "FAILED: 1 item", "1 tests were lost with their workers"),
-        (rich_results(40), "Failed", "FAILED: ", "1 of 40 tests failed"),
-        (rich_results(8).model_copy(update={"settings": {"shard": (3, 10)}, "gates": ()}), "Shard 3 of 10", "not decided: shard 3/10, whose gates are decided over all shards", "decided over all shards"),
-        (rich_results(0).model_copy(update={"gates": ()}), "Not decided", "not decided: no dialogue could be scored", "No dialogue could be scored."),
-        (rich_results(5, invalid=True), "Failed", "FAILED: ", "5 of 5 tests failed"),
+        (8, {}, {}, "Passed", "passed: 3 gates", "All 3 gates passed."),
+        (8, {"floor": 4}, {}, "Failed", "FAILED: P ", "Personalization is "),
+        (8, {}, {"gates": ()}, "Passed", "passed: no item failed; there was no gate", "No test failed; the run had no gate."),
+        (8, {}, {"complete": False, "gates": ()}, "Incomplete", "not decided: a part of the run only", "A part of the run only: it was stopped"),
+        (8, {}, {"lost": ("test_x",)}, "Failed", "FAILED: 1 item", "1 tests were lost with their workers"),
+        (40, {}, {}, "Failed", "FAILED: ", "1 of 40 tests failed"),
+        (8, {}, OF_SHARD, "Shard 3 of 10", "not decided: shard 3/10, whose gates are decided over all shards", "decided over all shards"),
+        (0, {}, {"gates": ()}, "Not decided", "not decided: no dialogue could be scored", "No dialogue could be scored."),
+        (5, {"invalid": True}, {}, "Failed", "FAILED: ", "5 of 5 tests failed"),
     ],
     ids=("passed", "gate", "no gate", "stopped", "lost", "failed", "shard", "empty", "invalid"),
 )  # fmt: skip
-def test_every_end_of_a_run_is_told(results: Results, word: str, line: str, why: str) -> None:
+def test_every_end_of_a_run_is_told(
+    count: int, how: dict[str, Any], update: dict[str, Any], word: str, line: str, why: str
+) -> None:
+    results = rich_results(count, **how).model_copy(update=update)
     page = "".join(html_page(results))
     assert re.search(rf"</span> {word}</h1>", page)
     assert why in page
@@ -167,8 +172,8 @@ def test_search_and_filters(page: Page, file: Path) -> None:
     assert {t.split("user")[1][0] for t in page.texts("#rows tbody th > a")} == {"3"}
     page.keys("\ue00c")
     assert page.text("#count") == every
-    chosen = "s.value = 'none'; s.dispatchEvent(new Event('change'))"
-    page.js(f"const s = document.querySelector('[name=control]'); {chosen}")
+    control = "const s = document.querySelector('[name=control]')"
+    page.js(f"{control}; s.value = 'none'; s.dispatchEvent(new Event('change'))")
     assert page.text("#count") == "40 of 160 dialogues"
     assert page.js("return location.hash") == "#control=none"
     page.go("#status=uncounted&control=all")
@@ -205,10 +210,8 @@ def test_a_link_opens_its_transcript_with_its_evidence(page: Page, file: Path, e
     page.open(file, address(item.nodeid))
     assert page.text("#dialogue h1").startswith(item.evaluation.scenario)
     assert len(page.texts(".chat > li")) == len(item.evaluation.dialogue.messages)
-    for verdict in item.evaluation.verdicts:
-        for evidence in verdict.evidence:
-            notes = page.texts(f"#turn-{evidence.turn} .why li")
-            assert any(evidence.note in note for note in notes)
+    for evidence in (one for verdict in item.evaluation.verdicts for one in verdict.evidence):
+        assert any(evidence.note in note for note in page.texts(f"#turn-{evidence.turn} .why li"))
     assert page.texts("mark")
     beside = page.text(".profile")
     assert everything.scenarios[item.evaluation.scenario].task.goal in beside
@@ -216,17 +219,12 @@ def test_a_link_opens_its_transcript_with_its_evidence(page: Page, file: Path, e
     assert page.console() == []
 
 
-def test_failing_rows_stand_on_the_first_screen_under_a_headline_that_outweighs_the_numbers(
-    page: Page, file: Path
-) -> None:
+def test_failing_rows_stand_on_the_first_screen_under_a_large_headline(page: Page, file: Path) -> None:
     page.open(file, width=1400)
-    row, sentence, number = page.js(
-        "const size = (css) => parseFloat(getComputedStyle(document.querySelector(css)).fontSize);"
-        " return [document.querySelector('#rows tbody tr').getBoundingClientRect().bottom,"
-        " size('.verdict .reasons li'), size('.tile .big')]"
-    )
-    assert row < 900
-    assert sentence > number
+    size = "const size = (css) => parseFloat(getComputedStyle(document.querySelector(css)).fontSize)"
+    sizes = page.js(f"{size}; return [size('.verdict .reasons li'), size('.tile .big')]")
+    assert sizes[0] > sizes[1]
+    assert page.js("return document.querySelector('#rows tbody tr').getBoundingClientRect().bottom") < 900
     folded = "return [...document.querySelectorAll('.folded')].map((d) => [d.closest('section').id, d.open])"
     assert page.js(folded) == [["changes", False], ["figures", False]]
     page.go("#changes")
@@ -238,11 +236,13 @@ def test_tabs_count_what_stands_behind_them(page: Page, tmp_path: Path) -> None:
     results = rich_results(40, trials=2)
     write_html(results, tmp_path / "r.html")
     page.open(tmp_path / "r.html")
-    tabs = page.js("return [...document.querySelectorAll('#tabs button')].map((b) => b.dataset.status)")
     keys = {status: {i.key for i in results.items if i.status == status} for status in ("passed", "low")}
-    expected = {str(status): count for status, count in Counter(i.status for i in results.items).items()}
-    expected["failed"] = sum(i.failed for i in results.items)
-    expected["flaky"] = 2 * len(keys["passed"] & keys["low"])
+    expected: dict[str, int] = dict(Counter(i.status for i in results.items))
+    expected |= {
+        "failed": sum(i.failed for i in results.items),
+        "flaky": 2 * len(keys["passed"] & keys["low"]),
+    }
+    tabs = page.js("return [...document.querySelectorAll('#tabs button')].map((b) => b.dataset.status)")
     assert tabs == ["", "low", "passed", "uncounted", "failed", "flaky"]
     for tab in tabs[1:]:
         page.click(f"#tabs [data-status={tab}]")
@@ -304,9 +304,7 @@ def test_axe_finds_no_serious_fault_and_a_finger_every_link(
     assert page.js(SMALL) == []
 
 
-def test_a_phone_shows_verdicts_before_the_chat_and_whole_reasons(
-    page: Page, file: Path, everything: Results
-) -> None:
+def test_a_phone_shows_verdicts_first_and_whole_reasons(page: Page, file: Path, everything: Results) -> None:
     cut = "e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().right > innerWidth"
     for width in (800, 390):
         page.open(file, width=width)

@@ -20,6 +20,7 @@ from tests.support.scripted_agents import REASONS, TOLD_AGENTS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_personalens.core.judging.verdict import ReasonCode
     from pytest_personalens.results.values.results import Results
 
 
@@ -35,32 +36,23 @@ def file(compared: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def codes(results: Results) -> Counter[str]:
-    """In how many scored dialogues each reason stands, on any reading."""
-    scored = [item.evaluation for item in results.own if item.evaluation.scored]
-    return Counter(c for e in scored for c in {r.code for v in e.verdicts for r in v.reasons})
-
-
 def test_reasons_are_added_up_and_lead_to_their_dialogues(page: Page, file: Path, compared: Results) -> None:
     page.open(file)
+    scored = [item.evaluation for item in compared.own if item.evaluation.scored]
+    counts = Counter(c for e in scored for c in {r.code for v in e.verdicts for r in v.reasons})
+    rows = "[...document.querySelectorAll('.bars tr')]"
     links = page.js(
-        "return [...document.querySelectorAll('.bars tr')].map((r) => [r.querySelector('a').getAttribute('href'),"
-        " r.querySelector('td').textContent, r.querySelectorAll('td')[1].textContent])"
+        f"return {rows}.map((r) => [r.querySelector('a').getAttribute('href'), r.querySelector('td').textContent])"
     )
-    assert {href for href, _, _ in links} == {
-        f"#reason={c}" for c in ("asks-known", "uses-stated", "ignores", "missing")
-    }
-    for href, number, _ in links:
-        code = href.removeprefix("#reason=")
-        assert int(number) == codes(compared)[code]
+    lost: tuple[ReasonCode, ...] = ("asks-known", "uses-stated", "ignores", "missing")
+    assert dict(links) == {f"#reason={code}": str(counts[code]) for code in lost}
+    for href, number in links:
         page.go(href)
         assert page.text("#count") == f"{number} of 40 dialogues"
     assert page.console() == []
 
 
-def test_gates_have_their_values_on_a_phone_and_a_table_that_is_too_wide_says_that_there_is_more(
-    page: Page, file: Path, compared: Results
-) -> None:
+def test_gates_and_wide_tables_on_a_phone(page: Page, file: Path, compared: Results) -> None:
     hint = "return document.querySelector('#changes .scroll').nextElementSibling.hidden"
     for width, hidden in ((1280, True), (390, False)):
         page.open(file, width=width)
@@ -87,27 +79,24 @@ def test_rows_say_why_and_not_what_was_wanted(page: Page, file: Path, compared: 
 
 @pytest.mark.slow
 def test_then_and_now_part_where_the_dialogues_do(page: Page, file: Path, compared: Results) -> None:
-    parted = [i for i in compared.own if i.earlier is not None and i.earlier.messages]
+    parted = [(i, i.earlier) for i in compared.own if i.earlier is not None and i.earlier.messages]
     assert parted
-    for item in parted[:6]:
-        assert item.earlier is not None
-        then, now = item.earlier.messages, item.evaluation.dialogue.messages
+    for item, earlier in parted[:6]:
+        then, now = earlier.messages, item.evaluation.dialogue.messages
         pairs = enumerate(zip(then, now, strict=False))
         first = next((n for n, (old, new) in pairs if old != new), min(len(then), len(now)))
         page.open(file, address(item.nodeid))
-        assert page.texts(".then .bubble") == [m.content for m in then[first:]]
+        bubbles = [m.content for m in then[first:]]
+        assert page.texts(".then .bubble") == bubbles
         assert page.texts(".now .bubble") == [m.content for m in now[first:]]
-        marked = page.texts(".then .first-difference .bubble")
-        assert marked == [m.content for m in then[first : first + 1]]
+        assert page.texts(".then .first-difference .bubble") == bubbles[:1]
         assert page.text(".then h3") == "Before (baseline)"
         folded = page.js("return [...document.querySelectorAll('details.lead')].map((e) => e.open)")
         assert folded == [False] * (first > 2), "it opens where the dialogues part"
 
 
 @pytest.mark.slow
-def test_runs_that_cannot_be_compared_stand_side_by_side_all_the_same(
-    page: Page, repo: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_stand_side_by_side(page: Page, repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     args = ("--personalens-sample", "3", *TOLD_AGENTS, "--personalens-report")
     repo.write(conftest=REASONS)
     repo.inline(*args, "old.json").assert_outcomes(passed=3)
@@ -134,17 +123,15 @@ def test_trials_share_a_row_and_each_can_be_opened(page: Page, tmp_path: Path) -
     assert len(page.texts("#rows tbody tr")) == 12
     page.click("[data-sort=scenario]")
     signs = {"passed": "✓", "low": "✕", "uncounted": "\N{EN DASH}"}
-    row = page.js(
+    name, trials, mean = page.js(
         "const r = document.querySelector('#rows tbody tr'); return [r.querySelector('a').textContent,"
         " [...r.querySelectorAll('.trials a')].map((a) => [a.firstChild.textContent, a.getAttribute('href')]),"
         " r.querySelectorAll('td.num')[1].textContent]"
     )
-    of_row = [item for item in results.items if item.evaluation.scenario == row[0]]
-    items = sorted(of_row, key=lambda item: item.trial)
-    assert [sign for sign, _ in row[1]] == [signs[i.status] for i in items]
-    scores = [i.evaluation.personalization or 0 for i in items]
-    assert row[2] == f"{sum(scores) / 3:.2f}"
-    page.go(row[1][2][1])
+    of_row = [item for item in results.items if item.evaluation.scenario == name]
+    assert [sign for sign, _ in trials] == [signs[i.status] for i in sorted(of_row, key=lambda i: i.trial)]
+    assert mean == f"{sum(i.evaluation.personalization or 0 for i in of_row) / 3:.2f}"
+    page.go(trials[2][1])
     assert "trial 3" in page.text(".who")
     assert page.text(".place") == "1 of 12"
 
@@ -156,10 +143,8 @@ def test_what_was_tested_is_said_where_it_is_known() -> None:
     )  # fmt: skip
     results = rich_results(3).model_copy(update={"provenance": provenance})
     tested = "".join(html_page(results)).partition('<p class="tested">')[2].partition("</p>")[0]
-    text = re.sub(r"<[^>]+>", "", tested)
-    assert text.split() == [
-        "shop/bot", "#17", "branch", "memory", "commit", "4f4f4f4f4", "of", "2026-11-22", "run", "in", "CI",
-    ]  # fmt: skip
+    words = re.sub(r"<[^>]+>", "", tested).split()
+    assert " ".join(words) == "shop/bot #17 branch memory commit 4f4f4f4f4 of 2026-11-22 run in CI"
     hostile = Provenance(project=HOSTILE[0], url="javascript:alert(1)")
     page = "".join(html_page(results.model_copy(update={"provenance": hostile})))
     assert "javascript:" not in page
@@ -171,23 +156,22 @@ def test_what_was_tested_is_said_where_it_is_known() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        ["--personalens-sample", "4"],
-        ["--personalens-sample", "4", "--personalens-gate", "tcr >= 0.5, Movies: p >= 2"],
-        ["--personalens-sample", "4", "--personalens-trials", "2", "--personalens-control", "ablation,other-user"],
-        ["--personalens-sample", "4", "-o", "personalens_threshold=tc=0,p=3", "--personalens-kind", "single"],
-        ["--personalens-sample", "4", "--personalens-gate", "none", "-o", "personalens_max_turns=3"],
+        [],
+        ["--personalens-gate", "tcr >= 0.5, Movies: p >= 2"],
+        ["--personalens-trials", "2", "--personalens-control", "ablation,other-user"],
+        ["-o", "personalens_threshold=tc=0,p=3", "--personalens-kind", "single"],
+        ["--personalens-gate", "none", "-o", "personalens_max_turns=3"],
     ],
     ids=["plain", "gates", "controls", "thresholds", "report only"],
-)  # fmt: skip
+)
 def test_the_command_line_asks_for_the_same_run(repo: Repository, options: list[str]) -> None:
     def results(words: list[str], name: str) -> Results:
         repo.inline("-q", *words, "--personalens-report", name)
         return read_results(repo.path / name)
 
-    repo.write(
-        conftest="import pytest\n\n\n@pytest.fixture\ndef personalens_assistant(personalens_context):\n    return lambda messages: 'I have booked it.'\n"
-    )
-    first = results(options, "first.json")
+    bot = "def personalens_assistant(personalens_context):\n    return lambda messages: 'I have booked it.'\n"
+    repo.write(conftest=f"import pytest\n\n\n@pytest.fixture\n{bot}")
+    first = results(["--personalens-sample", "4", *options], "first.json")
     command = shlex.split(command_line(first.settings, first.of_suite))
     assert command[0] == "pytest"
     second = results(command[1:], "second.json")

@@ -5,28 +5,19 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
-from pytest_personalens.core.judging.evaluation import Cause, Evaluation
+from pytest_personalens import Dialogue, Evaluation, Message, Results, Scenario, Situation, Task, Verdict
+from pytest_personalens.core.judging.evaluation import Cause
 from pytest_personalens.core.judging.usage import Usage
-from pytest_personalens.core.judging.verdict import (
-    READINGS,
-    Dimension,
-    Evidence,
-    Reason,
-    ReasonCode,
-    Verdict,
-    Vote,
-)
+from pytest_personalens.core.judging.verdict import READINGS, Dimension, Evidence, Reason, ReasonCode, Vote
 from pytest_personalens.core.names import CaseId
 from pytest_personalens.core.options.gate import GateExpression
-from pytest_personalens.core.scenario import DOMAINS, Scenario, Situation, Task
+from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.results.comparison.baseline import baseline_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline
 from pytest_personalens.results.comparison.pairs import controls_of, trials_of
 from pytest_personalens.results.gates.check import check_gates
 from pytest_personalens.results.summarize import attach_earlier, summarize
 from pytest_personalens.results.values.item import Item, shortfalls_of
-from pytest_personalens.results.values.results import Results
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,30 +65,24 @@ def rich_results(
         for trial in range(1, (trials if not control else 1) + 1)
     ]
     results = _run(items, count, hostile=hostile)
+    more: dict[str, Any] = {"controls": controls_of(results.items, results.of_suite)}
+    more["trials"] = trials_of(results.own, trials, results.of_suite) if trials > 1 else None
     if profiles:
-        results = results.model_copy(update={"scenarios": {s.id: s for s in scenarios}})
-    results = results.model_copy(
-        update={
-            "trials": trials_of(results.own, trials, results.of_suite) if trials > 1 else None,
-            "controls": controls_of(results.items, results.of_suite),
-        }
-    )
+        more["scenarios"] = {s.id: s for s in scenarios}
+    results = results.model_copy(update=more)
     if compared:
         # Better then, over nearly the same scenarios.
         asked = [*scenarios[1:], _scenario(count, rng, hostile=hostile)]
-        then = _run(
-            [_item(s, n, 1, "", rng, better=2, invalid=n == 3) for n, s in enumerate(asked, 1)], count
-        )
-        results = attach_earlier(results, baseline_of(then))
-        comparison = compare_with_baseline(
-            baseline_of(then), results, name="baselines/main.json", level=0.05, margins={}
-        )
+        then = [_item(s, n, 1, "", rng, better=2, invalid=n == 3) for n, s in enumerate(asked, 1)]
+        base = baseline_of(_run(then, count))
+        results = attach_earlier(results, base)
+        name = "baselines/main.json"
+        comparison = compare_with_baseline(base, results, name=name, level=0.05, margins={})
         results = results.model_copy(update={"comparison": comparison})
-    gates = check_gates(
-        results,
-        [GateExpression("", "tcr", 0.6), GateExpression("", "p", floor), GateExpression("", "valid", 0.5)],
-    )
-    return results.model_copy(update={"gates": gates})
+    gates = [
+        GateExpression("", metric, limit) for metric, limit in (("tcr", 0.6), ("p", floor), ("valid", 0.5))
+    ]
+    return results.model_copy(update={"gates": check_gates(results, gates)})
 
 
 def _run(items: Sequence[Item], count: int, *, hostile: bool = False) -> Results:
@@ -115,26 +100,16 @@ def _scenario(number: int, rng: random.Random, *, hostile: bool, each: int = 1) 
         "Favourite Author": ("Jane Austen", odd or "N. K. Jemisin"),
         "Preferred Time": ("on the commute",),
     }
-    asked = "a dozen times, mostly on the way to work."
+    told = "Over the last months this person asked about {} a dozen times, mostly on the way to work."
     return Scenario(
-        id=f"{domains[0].lower().replace(' ', '-')}-{number % 7 + 1}-user{number}",
-        user=f"user{number // each}",
+        id=f"{domains[0].lower().replace(' ', '-')}-{number % 7 + 1}-user{number}", user=f"user{number // each}",
         name=odd or rng.choice(("Tinashe", "Inés", "Mei-Ling", "Salvatore", "Noor")),
-        dataset="embedded 2.0",
-        kind="multi" if len(domains) > 1 else "single",
-        domains=domains,
-        demographics={
-            "age": "25-34", "gender": "Female", "employment_status": "Employed full-time",
-            "birth_country": odd or "Zimbabwe",
-        },
+        dataset="embedded 2.0", kind="multi" if len(domains) > 1 else "single", domains=domains,
+        demographics={"age": "25-34", "gender": "Female", "employment_status": "Employed full-time", "birth_country": odd or "Zimbabwe"},
         preferences={d: dict(known) for d in domains},
-        summaries={
-            d: f"{number}: Over the last months this person asked about {d.lower()} {asked} {odd} " * 3
-            for d in domains
-        },
+        summaries={d: f"{number}: {told.format(d.lower())} {odd} " * 3 for d in domains},
         situation=Situation(
-            location="on the train", device="Phone", time_of_day="Morning", day_of_week="Wednesday",
-            environment=odd or "busy",
+            location="on the train", device="Phone", time_of_day="Morning", day_of_week="Wednesday", environment=odd or "busy",
         ),
         task=Task(
             id=f"{domains[0].lower()}-{number % 7 + 1}",
@@ -154,29 +129,21 @@ def _item(
     e = _evaluation(scenario, number, rng, better=better, hostile=hostile, invalid=invalid)
     shortfalls = shortfalls_of(e, {Dimension.TASK_COMPLETION: 1, Dimension.PERSONALIZATION: 2})
     label = CaseId(scenario.id, control, trial)
+    test = "tests/test_bot.py::test_bot"
     return Item(
-        nodeid=f"tests/test_bot.py::test_bot[{label}]",
-        evaluation=e,
-        status="uncounted" if e.cause else "low" if shortfalls else "passed",
-        failed=bool(e.cause),
-        shortfalls=shortfalls,
+        nodeid=f"{test}[{label}]", evaluation=e, test=test, trial=trial, control=control, shortfalls=shortfalls,
+        status="uncounted" if e.cause else "low" if shortfalls else "passed", failed=bool(e.cause),
         record="replayed" if number % 2 else "none",
         record_file=f"tests/__personalens__/test_bot/{label}.json" if number % 2 else "",
-        trial=trial,
-        control=control,
-        test="tests/test_bot.py::test_bot",
         given={"": "DIS", "none": "", "swapped": "DIS"}.get(control, control),
         given_user="user0" if control == "swapped" else "",
-    )
+    )  # fmt: skip
 
 
 def _evaluation(
     scenario: Scenario, number: int, rng: random.Random, *, better: int, hostile: bool, invalid: bool
 ) -> Evaluation:
-    said = [
-        rng.choice(_SAID[0::2]) + f" {number}" if n % 2 == 0 else rng.choice(_SAID[1::2])
-        for n in range(2 * rng.randint(1, 5))
-    ]
+    said = [f"{rng.choice(_SAID[0::2])} {number}" if n % 2 == 0 else rng.choice(_SAID[1::2]) for n in range(2 * rng.randint(1, 5))]  # fmt: skip
     if hostile:
         said[0] = HOSTILE[number % len(HOSTILE)] + " " + said[0]
         said[1] = HOSTILE[(number + 1) % len(HOSTILE)] if number else "long " + "word <b>& " * 10_000
@@ -185,8 +152,9 @@ def _evaluation(
     )
     cause: Cause = rng.choice(("assistant", "judge", "user-agent", "budget")) if invalid else ""
     p = min(4, rng.choice((1, 2, 2, 3)) + better * (number % 3 > 0))
+    done = int(rng.random() < 0.8)
     scores = {
-        Dimension.TASK_COMPLETION: int(rng.random() < 0.8),
+        Dimension.TASK_COMPLETION: done,
         Dimension.PERSONALIZATION: p,
         Dimension.PERSONALIZATION_TURNS: p,
     }
