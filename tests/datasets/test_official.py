@@ -14,11 +14,9 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.datasets import OFFICIAL_SAMPLES, OfficialDataset, open_dataset
 from pytest_personalens.datasets.quality import read_corpus
 from tests.datasets.test_wrong_values import MISSING, spoilt
-from tests.support.datasets.official_tree import official_task, write_user
+from tests.support.datasets import official_tree
 
-SITUATION = {
-    "Location": "[City]", "Device": "[Laptop]", "Time of Day": "late", "Day of the Week": "Friday or Saturday", "Environment": "Quiet",
-}  # fmt: skip
+SITUATION = {**official_tree.SITUATION, "Device": "[Laptop]", "Day of the Week": "Friday or Saturday"}
 STORY = "She asked for the window on each of her trips, and for the same bench in the park that they have at the end of the line."
 Files = dict[str, Any]
 #: Places in the files of a user -> what stands there instead; None takes the field out.
@@ -27,7 +25,7 @@ MEDIA, BOTH = ("tasks", "Task 1"), ("tasks_md", "Task 1")
 
 
 def task(name: str, domains: list[str], types: list[str]) -> dict[str, Any]:
-    return official_task(name, domains, types, situation=dict(SITUATION))
+    return official_tree.official_task(name, domains, types, situation=dict(SITUATION))
 
 
 def user(name: str, changes: Changes) -> Files:
@@ -54,7 +52,7 @@ def user(name: str, changes: Changes) -> Files:
 
 def write(root: Path, changes: Changes | None = None, *names: str) -> OfficialDataset:
     for name in names or ("user7",):
-        write_user(root / "profile", name, **user(name, changes or {}))
+        official_tree.write_user(root / "profile", name, **user(name, changes or {}))
     return OfficialDataset(root)
 
 
@@ -149,9 +147,7 @@ def test_a_mistake_is_one_line_and_a_finding(tmp_path: Path, changes: Changes, t
     ("file", "content", "message"),
     [("profile.json", "[]", "expected a JSON object, found list"), ("tasks.json", "{", "not valid JSON")],
 )
-def test_a_file_that_is_no_object_is_one_finding(
-    tmp_path: Path, file: str, content: str, message: str
-) -> None:
+def test_a_file_of_no_object_is_one_finding(tmp_path: Path, file: str, content: str, message: str) -> None:
     write(tmp_path)
     path = tmp_path / "profile" / "user7" / file
     path.write_text(content, encoding="utf-8")
@@ -174,12 +170,10 @@ def test_the_official_sample_has_its_scenarios(official: Path) -> None:
 
 
 def test_the_published_files_are_irregular_and_read(official: Path) -> None:
-    """What counts over all 1,500 users say of those at hand."""
+    """What counts over all 1,500 users say of some of those at hand; test_quality.py reads them all."""
     dataset = open_dataset(str(official))
-    scenarios = [dataset.load(ref) for name in dataset.users() for ref in dataset.refs(name)]
-    assert any(
-        values == () for s in scenarios for types in s.preferences.values() for values in types.values()
-    )
+    scenarios = [dataset.load(ref) for name in dataset.users()[::4] for ref in dataset.refs(name)]
+    held = [values for s in scenarios for types in s.preferences.values() for values in types.values()]
+    assert () in held
     assert all("user_id" not in s.demographics for s in scenarios)
     assert all(name in s.preferences[domain] for s in scenarios for domain, name in s.task.relevant)
-    assert "unreadable" not in {f.rule for f in read_corpus(str(official)).found}

@@ -8,11 +8,11 @@ import pytest
 
 from pytest_personalens import Dimension, Message, Scenario
 from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge, EmbeddedUserAgent
-from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.datasets import EmbeddedDataset, open_dataset
+from tests.support.datasets.dinner import dialogue
 from tests.support.datasets.folders import write_own_domains
-from tests.support.processes.runs import assert_usage_error
+from tests.support.processes.runs import assert_ended, assert_usage_error
 from tests.support.repository import Repository
 from tests.support.servers.endpoint import Endpoint, Reply
 
@@ -36,10 +36,6 @@ HOOK = """
 
     def pytest_personalens_dataset(spec, config):
         return Support() if spec == "support" else None
-
-    @pytest.fixture
-    def personalens_assistant():
-        return lambda messages: "Done."
 
     DOMAINS, KIND = ("Billing",), "single"
     SUMMARIES = {"Billing": "They asked twice for the invoice by mail, and once more in March."}
@@ -111,41 +107,21 @@ def test_the_user_objects_to_another_value_of_the_folders_list(own: Path) -> Non
 
 def test_the_judge_understands_the_folders_words(own: Path) -> None:
     scenario = of(own, "tool-library-1")
-    messages = (
-        Message(role="user", content="I want to borrow a drill for some shelves."),
-        Message(role="assistant", content="I've booked the petrol drill for you, from Monday."),
+    replies = dialogue(
+        "I want to borrow a drill for some shelves.", "I've booked the petrol drill for you, from Monday."
     )
-
-    def contradicted(scenario: Scenario) -> list[str]:
-        reasons = (
-            EmbeddedJudge()
-            .verdict(scenario, Dialogue(messages=messages, end="user"), Dimension.PERSONALIZATION)
-            .reasons
-        )
-        return [r.type for r in reasons if r.code == "contradicts"]
-
-    assert contradicted(scenario) == ["Power"]
-    assert contradicted(scenario.model_copy(update={"words": {}})) == []
+    for one, types in ((scenario, ["Power"]), (scenario.model_copy(update={"words": {}}), [])):
+        verdict = EmbeddedJudge().verdict(one, replies, Dimension.PERSONALIZATION)
+        assert [r.type for r in verdict.reasons if r.code == "contradicts"] == types
 
 
 def test_a_folder_is_run_and_checked(empty_repo: Repository) -> None:
     write_own_domains(empty_repo.path / "own")
     empty_repo.write(conftest=BOT)
-    result = empty_repo.inline("--personalens-sample=9", "--personalens-data=own", "--personalens-gate=none")
-    result.stdout.fnmatch_lines(
-        ["personalens: 6 scenarios of errands 1*", "Pharmacy *4*", "Tool Library *4*"]
-    )
-    assert result.ret == 0
-    checked = empty_repo.command("check-dataset", "own")
-    checked.stdout.fnmatch_lines(["users *2", "tasks *2, 1", "scenarios *6", "errands 1: no findings *"])
-    assert checked.ret == 0
-
-
-def test_what_the_hook_offers_is_checked_by_name(empty_repo: Repository) -> None:
-    empty_repo.write(conftest=HOOK)
-    checked = empty_repo.command("check-dataset", "support")
-    checked.stdout.fnmatch_lines(["*support 3 *goal", "support 3: no findings *"])
-    assert checked.ret == 0
+    run = empty_repo.inline("--personalens-sample=9", "--personalens-data=own", "--personalens-gate=none")
+    assert_ended(run, 0, "personalens: 6 scenarios of errands 1*", "Pharmacy *4*", "Tool Library *4*")
+    lines = ("users *2", "tasks *2, 1", "scenarios *6", "errands 1: no findings *")
+    assert_ended(empty_repo.command("check-dataset", "own"), 0, *lines)
 
 
 SITUATION = HOOK[HOOK.index("situation=") : HOOK.index("task=Task")]
@@ -165,15 +141,16 @@ ASKED = (
 def test_a_situation_may_be_absent_in_whole_or_in_part(
     empty_repo: Repository, endpoint: Endpoint, situation: str, shown: str
 ) -> None:
-    empty_repo.write(conftest=HOOK.replace(SITUATION, situation))
-    checked = empty_repo.command("check-dataset", "support")
-    checked.stdout.fnmatch_lines(["support 3: no findings *"])
-    run = ("--personalens-sample=1", "--personalens-data=support", "--personalens-report=r.json")
-    assert empty_repo.inline(*run, "--personalens-gate=valid >= 1").ret == 0
+    empty_repo.write(conftest=HOOK.replace(SITUATION, situation) + BOT)
+    assert_ended(
+        empty_repo.command("check-dataset", "support"), 0, "*support 3 *goal", "support 3: no findings *"
+    )
+    run = ("--personalens-sample=1", "--personalens-data=support", "--personalens-gate=valid >= 1")
+    assert empty_repo.inline(*run).ret == 0
     verdict = 'Evidence: turn 1: "Sent."\nJustification: so\nScore: 3'
     said = {"user": "Thanks. TERMINATE", "judge": verdict, "bot": "Sent."}
     endpoint.answer = lambda call: Reply(said[call.body["model"]])
-    assert empty_repo.inline(*run, *ASKED, "--personalens-gate=valid >= 1").ret == 0
+    assert empty_repo.inline(*run, *ASKED).ret == 0
     prompts = {call.body["model"]: call.prompt for call in endpoint.calls}
     assert shown in prompts["user"]
     assert shown in prompts["judge"]
@@ -188,9 +165,7 @@ def test_a_mistake_of_the_hook_ends_the_run_and_is_found(empty_repo: Repository)
     told = "dataset Support: refs('acme'): domains of billing-1: 'Billing' is not among domains(): Refunds"
     run = empty_repo.inline("--personalens-sample=1", "--personalens-data=support")
     assert_usage_error(run, f"ERROR: *{told}*")
-    checked = empty_repo.command("check-dataset", "support")
-    checked.stdout.fnmatch_lines([f"  {told}*"])
-    assert checked.ret == 1
+    assert_ended(empty_repo.command("check-dataset", "support"), 1, f"  {told}*")
 
 
 @pytest.mark.parametrize(
@@ -204,6 +179,5 @@ def test_a_mistake_of_the_hook_ends_the_run_and_is_found(empty_repo: Repository)
 )  # fmt: skip
 def test_what_nobody_offers_is_one_line(empty_repo: Repository, conftest: str, told: str) -> None:
     empty_repo.write(conftest=conftest)
-    checked = empty_repo.command("check-dataset", "suport")
-    assert checked.ret == 4
+    checked = assert_usage_error(empty_repo.command("check-dataset", "suport"))
     assert [line for line in checked.errlines if line] == [f"error: {told}"]

@@ -1,4 +1,4 @@
-"""Measures and rules over datasets: numbers against NLTK, data broken on purpose, and our own data."""
+"""Measures and rules over datasets: numbers of NLTK's, data broken on purpose, and our own data."""
 
 from __future__ import annotations
 
@@ -12,23 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
-from pytest_personalens.datasets import open_dataset
-from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
+from pytest_personalens.datasets import EmbeddedDataset, open_dataset
 from pytest_personalens.datasets.quality import Corpus, Quality, assess, read_corpus
 from pytest_personalens.datasets.quality import measures as d
 from pytest_personalens.datasets.quality.measures import MARGINALS, regions
 from tests.support.datasets.folders import copy_data
 from tests.support.processes.commands import check_dataset as main
-
-TEXTS = [
-    "the cat sat on the mat and looked at the other cat",
-    "the cat sat on the chair",
-    "a dog barked at the mat on the porch all night long",
-    "nobody knows why it barked",
-    "the cat sat on the mat and looked at the other cat",
-]
+from tests.support.processes.commands import refusal
+from tests.support.repository import ROOT
 
 
 @cache
@@ -53,24 +45,30 @@ def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # measures
 
-
 RNG = random.Random(5)
-RANDOM_TEXTS = [[RNG.choice("abcdefgh") for _ in range(RNG.randint(4, 30))] for _ in range(25)]
+RANDOM_TEXTS = [" ".join(RNG.choice("abcdefgh") for _ in range(RNG.randint(4, 30))) for _ in range(25)]
+TEXTS = [
+    "the cat sat on the mat and looked at the other cat",
+    "the cat sat on the chair",
+    "a dog barked at the mat on the porch all night long",
+    "nobody knows why it barked",
+    "the cat sat on the mat and looked at the other cat",
+]
 
 
-@pytest.mark.parametrize("texts", [[d.words_in(t) for t in TEXTS], RANDOM_TEXTS], ids=["plain", "random"])
-def test_self_bleu_is_what_nltk_computes(texts: list[list[str]]) -> None:
-    method1 = SmoothingFunction().method1
-    expected = [
-        sentence_bleu(texts[:i] + texts[i + 1 :], t, smoothing_function=method1) for i, t in enumerate(texts)
-    ]
-    assert d.self_bleu(texts) == pytest.approx(sum(expected) / len(expected))
-
-
-def test_self_bleu_at_its_ends() -> None:
-    assert d.self_bleu([["one", "two", "three", "four"]] * 2) == pytest.approx(1.0)
-    assert d.self_bleu([["one", "two"], ["three", "four"]]) == 0.0
-    assert d.self_bleu([["alone"]]) == 0.0
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        # The mean of NLTK's sentence_bleu (3.10.4, method1) of each text against all others.
+        (TEXTS, 0.573242943769722),
+        (RANDOM_TEXTS, 0.4053574090847101),
+        (["one two three four"] * 2, 1.0),
+        (["one two", "three four"], 0.0),
+        (["alone"], 0.0),
+    ],
+)
+def test_self_bleu_is_what_nltk_computes(texts: list[str], expected: float) -> None:
+    assert d.self_bleu([d.words_in(text) for text in texts]) == pytest.approx(expected)
 
 
 def test_distinct_and_entropy() -> None:
@@ -89,17 +87,11 @@ def test_evenness(counts: tuple[int, ...], expected: float) -> None:
     assert d.evenness(counts) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("value", "text", "expected"),
-    [
-        ("Jazz", "She plays jazz.", True),
-        ("jazz", "jazzy", False),
-        ("UTC+1", "She lives in UTC+10", False),
-        ("$20-$60", "at $20-$60.", True),
-    ],
-)
-def test_verbatim(value: str, text: str, expected: bool) -> None:
-    assert d.verbatim(value, text) is expected
+def test_verbatim() -> None:
+    assert d.verbatim("Jazz", "She plays jazz.")
+    assert not d.verbatim("jazz", "jazzy")
+    assert not d.verbatim("UTC+1", "She lives in UTC+10")
+    assert d.verbatim("$20-$60", "at $20-$60.")
 
 
 def test_texts_are_cut_at_the_number_of_words_and_drawn_by_their_keys() -> None:
@@ -172,22 +164,17 @@ def test_what_reads_well_and_is_wrong_is_found_with_file_and_field(small: Path) 
     assert "no reply can show 'the one'" in found["facts", facts, "tasks.2.facts.job"]
 
 
-def test_the_official_data_reads_and_refers_to_types_that_no_domain_has(official: Path) -> None:
-    data = assess(read_corpus(str(official)), words=1000)
-    users = set(open_dataset(str(official)).users())
-    assert data.users == len(users)
-    assert (data.single_tasks, data.multi_tasks) == (86, 25)
-    assert {f.rule for f in data.findings} == {"reference", "leak"}
-    unknown = [f.message for f in data.findings if f.rule == "reference"]
+@pytest.mark.slow
+def test_ours_beside_the_official_data(embedded: Quality, official: Path) -> None:
+    theirs = assess(read_corpus(str(official)))
+    assert theirs.users == len(open_dataset(str(official)).users())
+    assert (theirs.single_tasks, theirs.multi_tasks) == (86, 25)
+    assert {f.rule for f in theirs.findings} == {"reference", "leak"}
+    unknown = [f.message for f in theirs.findings if f.rule == "reference"]
     assert all(message.startswith("no preference type ") for message in unknown)
-    evening = next(t for t in data.types if t.name == "Reading Time Preference")
+    evening = next(t for t in theirs.types if t.name == "Reading Time Preference")
     assert evening.top_value == "evening"
     assert evening.top_share > 0.995
-
-
-@pytest.mark.slow
-def test_ours_beside_the_official_data_at_the_same_number_of_words(embedded: Quality, official: Path) -> None:
-    theirs = assess(read_corpus(str(official)))
     assert embedded.sample_words == theirs.sample_words
     assert embedded.self_bleu < theirs.self_bleu
     assert embedded.dist_2 > theirs.dist_2
@@ -195,12 +182,11 @@ def test_ours_beside_the_official_data_at_the_same_number_of_words(embedded: Qua
 
 
 @pytest.mark.slow
-def test_the_comparison_in_the_data_card_is_what_the_command_prints(
-    official: Path, read_once: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.usefixtures("read_once")
+def test_the_command_prints_the_data_card(official: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if len(open_dataset(str(official)).users()) != 32:
         pytest.skip("the data card shows the sample of 32 users; this folder holds others")
-    page = (Path(__file__).parents[2] / "docs/explanation/embedded-data.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/explanation/embedded-data.md").read_text(encoding="utf-8")
     main(["embedded", str(official)])
     printed = {" ".join(line.split()) for line in capsys.readouterr().out.splitlines()}
     shown = [" ".join(line.split()) for line in page.split("```text\n")[1].split("```")[0].splitlines()]
@@ -213,18 +199,13 @@ def test_the_comparison_in_the_data_card_is_what_the_command_prints(
 
 
 @pytest.mark.slow
-def test_the_command_prints_a_table_and_says_that_all_is_well(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("read_once")
+def test_the_command_prints_a_table_and_findings(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["embedded", "--words", "2000"]) == 0
     out = capsys.readouterr().out
     assert re.search(r"^tasks \(single, multi\) +86, 25", out, re.MULTILINE)
     assert re.search(r"^words compared +2000", out, re.MULTILINE)
     assert re.search(r"^embedded .*: no findings \(\d+ rules\)$", out, re.MULTILINE)
-
-
-@pytest.mark.slow
-def test_two_datasets_stand_side_by_side_and_findings_make_it_fail(
-    small: Path, read_once: None, capsys: pytest.CaptureFixture[str]
-) -> None:
     path = spoil(small, "services.toml", '"a dripping tap"', '"the one"')
     assert main(["embedded", str(small), "--words", "1000", "--all"]) == 1
     out = capsys.readouterr().out
@@ -232,26 +213,24 @@ def test_two_datasets_stand_side_by_side_and_findings_make_it_fail(
     assert f"{path}: tasks.2.facts.job: no reply can show 'the one'; write it in words" in out
 
 
-def test_json_goes_to_a_file_or_to_standard_output(
-    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_goes_to_a_file_or_to_standard_output(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = small / "q.json"
     main([str(small), "--words", "1000", "--report", "-"])
     (printed,) = json.loads(capsys.readouterr().out)
     assert Quality.model_validate(printed).users == 2
-    main([str(small), "--words", "1000", "--report", str(tmp_path / "q.json")])
-    assert json.loads((tmp_path / "q.json").read_text(encoding="utf-8")) == [printed]
-    assert main([str(small), "--report", str(tmp_path / "q.json" / "x.json")]) == 4
-    assert "cannot write to" in capsys.readouterr().err
+    main([str(small), "--words", "1000", "--report", str(file)])
+    assert json.loads(file.read_text(encoding="utf-8")) == [printed]
+    unwritable = refusal(capsys, "check-dataset", str(small), "--report", str(file / "x.json"))
+    assert "cannot write to" in unwritable
 
 
 def test_errors_are_one_line(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(small / "nowhere")]) == 4
-    assert re.fullmatch(r"error: .*nowhere: no such folder; .*\n", capsys.readouterr().err)
+    nowhere = refusal(capsys, "check-dataset", str(small / "nowhere"))
+    assert re.fullmatch(r"error: .*nowhere: no such folder; .*", nowhere)
+    few = refusal(capsys, "check-dataset", "embedded", "--words", "few")
+    assert "expected a whole number of at least 1000, found 'few'" in few
     (small / "profiles" / "kenji.toml").write_text("[demographics", encoding="utf-8")
     assert main([str(small), "--words", "1000"]) == 1
     said = capsys.readouterr()
     assert re.search(r"(?m)^embedded .*: unreadable: 1\n  .*kenji.toml: not valid TOML: .*$", said.out)
     assert said.err == ""
-    with pytest.raises(SystemExit):
-        main(["embedded", "--words", "few"])
-    assert "expected a whole number of at least 1000, found 'few'" in capsys.readouterr().err

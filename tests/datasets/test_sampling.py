@@ -36,14 +36,10 @@ class Universe:
     def refs(self, user: str) -> list[ScenarioRef]:
         self.asked.append(user)
         single = [
-            ScenarioRef(user, f"{d.lower().replace(' ', '-')}-{n}", "single", (d,))
-            for d in DOMAINS
-            for n in (1, 2, 3, 4)
+            (f"{d.lower().replace(' ', '-')}-{n}", "single", (d,)) for d in DOMAINS for n in (1, 2, 3, 4)
         ]
-        return [
-            *single,
-            *(ScenarioRef(user, f"multi-{n}", "multi", (DOMAINS[n], DOMAINS[n + 1])) for n in range(15)),
-        ]
+        multi = [(f"multi-{n}", "multi", (DOMAINS[n], DOMAINS[n + 1])) for n in range(15)]
+        return [ScenarioRef(user, *one) for one in (*single, *multi)]
 
     def load(self, ref: ScenarioRef) -> Any:
         raise NotImplementedError
@@ -72,33 +68,26 @@ def drawn_plainly(
 
     chosen: list[ScenarioRef] = []
     drawn: dict[str, Counter[str]] = {"single": Counter(), "multi": Counter()}
+
+    def rank(ref: ScenarioRef) -> tuple[float, bytes]:
+        of_domains = sum(drawn[ref.kind][domain] for domain in ref.domains) / len(ref.domains)
+        return of_domains, digest(seed, ref.user, ref.task)
+
+    def fits(ref: ScenarioRef) -> bool:
+        of_domains = not domains or bool({*domains} & {*ref.domains})
+        return ref not in chosen and kind in ("all", ref.kind) and of_domains
+
     waiting = sorted(users or dataset.users(), key=lambda user: digest(seed, user))
     while waiting and len(chosen) < size:
         have_more = []
         for user in waiting:
-            candidates = [
-                ref
-                for ref in dataset.refs(user)
-                if ref not in chosen
-                and kind in ("all", ref.kind)
-                and (not domains or set(domains) & set(ref.domains))
-            ]
-            if not candidates:
+            if len(chosen) == size or not (candidates := [ref for ref in dataset.refs(user) if fits(ref)]):
                 continue
             wanted = "multi" if len(chosen) % 5 == 4 else "single"
-            pool = [ref for ref in candidates if ref.kind == wanted] or candidates
-            ref = min(
-                pool,
-                key=lambda r: (
-                    sum(drawn[r.kind][d] for d in r.domains) / len(r.domains),
-                    digest(seed, r.user, r.task),
-                ),
-            )
+            ref = min([ref for ref in candidates if ref.kind == wanted] or candidates, key=rank)
             chosen.append(ref)
             drawn[ref.kind].update(ref.domains)
             have_more.append(user)
-            if len(chosen) == size:
-                break
         waiting = have_more
     return tuple(chosen)
 
@@ -127,20 +116,19 @@ def test_irregular_scenarios_are_drawn_as_defined() -> None:
     """Tasks of one name, scenarios and domains named twice, a single-domain task of two domains."""
 
     class Irregular(Universe):
-        def refs(self, user: str) -> list[ScenarioRef]:
-            rng = random.Random(user)
-            return [
-                ScenarioRef(
-                    user,
-                    f"task-{rng.randrange(3)}",
-                    rng.choice(("single", "multi")),
-                    tuple(rng.choices(DOMAINS[:3], k=rng.randint(1, 3))),
-                )
-                for _ in range(12)
-            ]
-
         def users(self) -> tuple[str, ...]:
             return tuple(f"user{i}" for i in range(20))
+
+        def refs(self, user: str) -> list[ScenarioRef]:
+            rng = random.Random(user)
+
+            def ref() -> ScenarioRef:
+                domains = rng.choices(DOMAINS[:3], k=rng.randint(1, 3))
+                return ScenarioRef(
+                    user, f"task-{rng.randrange(3)}", rng.choice(("single", "multi")), tuple(domains)
+                )
+
+            return [ref() for _ in range(12)]
 
     for seed in "abcdefgh":
         expected = drawn_plainly(Irregular(), 500, seed=seed, users=[], domains=[], kind="all")

@@ -16,6 +16,7 @@ from pytest_personalens.core.files.destinations import cached_file
 from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.datasets import OfficialDataset, draw, official
 from pytest_personalens.datasets.official import FORMAT, open_index
+from tests.support.processes.runs import assert_ended, collect_ids
 from tests.support.repository import Repository, run_at_once
 
 USERS, SCENARIOS = 20, 160
@@ -26,16 +27,16 @@ def index_file(data: Path) -> Path:
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """Twenty users with 120 single-domain and 40 multi-domain scenarios in the official layout."""
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Twenty users with 120 single-domain and 40 multi-domain scenarios; the index is used from the fifth user on."""
+    monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(official, "INDEX_FROM", 4)
     return write_data(tmp_path / "data", users=USERS, single=120, multi=40, length=0)
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the index, which is used from the fifth user on."""
-    monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(official, "INDEX_FROM", 4)
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    """The folder of the index."""
     return tmp_path / "cache"
 
 
@@ -58,39 +59,32 @@ class Reader:
             assert self.index.refs(user) == OfficialDataset(self.dataset.root).refs(user)
 
 
-def empty(data: Path) -> None:
-    (data / "profile/user3/tasks.json").write_text("{}")
-
-
-def empty_texts(data: Path) -> None:
-    (data / "profile/user3/tasks_md.json").write_text("{}")
-
-
-def touch(data: Path) -> None:
-    file = data / "profile/user3/tasks.json"
+def touch(file: Path) -> None:
     os.utime(file, ns=(1, file.stat().st_mtime_ns + 1))
 
 
-def rename(data: Path) -> None:
-    (data / "profile/user3").rename(data / "profile/user77")
+#: What is done to the folder of user3 -> whose files are then read.
+CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no single-domain tasks": (lambda user: (user / "tasks.json").write_text("{}"), "user3"),
+    "no other tasks": (lambda user: (user / "tasks_md.json").write_text("{}"), "user3"),
+    "another time": (lambda user: touch(user / "tasks.json"), "user3"),
+    "another name": (lambda user: user.rename(user.with_name("user77")), "user77"),
+}
 
 
-@pytest.mark.parametrize(
-    ("change", "read"), [(empty, "user3"), (empty_texts, "user3"), (touch, "user3"), (rename, "user77")]
-)
-def test_the_index_is_built_once_and_a_changed_user_is_read_anew(
-    data: Path, cache: Path, change: Callable[[Path], None], read: str
-) -> None:
+@pytest.mark.parametrize("how", CHANGES)
+def test_the_index_is_built_once_and_a_changed_user_is_read_anew(data: Path, cache: Path, how: str) -> None:
+    change, read = CHANGES[how]
     assert len(Reader(data).read) == USERS
-    assert [file.name for file in cache.iterdir()] == [index_file(data).name], "no draft is left behind"
-    for expected in ([], [read], []):
-        if expected:
-            change(data)
+    assert list(cache.iterdir()) == [index_file(data)], "no draft is left behind"
+    assert Reader(data).read == []
+    change(data / "profile" / "user3")
+    for expected in ([read], []):
         reader = Reader(data)
         assert reader.read == expected
         reader.check()
     assert reader.index.refs("user999") is None
-    assert (reader.index.refs("user3") is None) == (change is rename)
+    assert (reader.index.refs("user3") is None) == (read == "user77")
 
 
 @pytest.mark.parametrize(
@@ -109,7 +103,7 @@ def test_an_index_that_cannot_be_used_is_built_anew(data: Path, text: str) -> No
 
 
 @pytest.mark.parametrize("home", [True, False])
-def test_a_cache_that_cannot_be_written_is_done_without(
+def test_a_cache_is_done_without(
     data: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, home: bool
 ) -> None:
     def nowhere() -> Path:
@@ -187,32 +181,34 @@ def test_a_scenario_that_is_gone_is_told_in_one_line(data: Path) -> None:
 def test_progress_is_shown_on_a_terminal_only(
     data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pytest_personalens.datasets.official.SHOWN_FROM", 10)
+    def told() -> str:
+        Reader(data)
+        return capsys.readouterr().err
+
+    monkeypatch.setattr(official, "SHOWN_FROM", 10)
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
-    Reader(data)
-    assert capsys.readouterr().err == ""
+    assert told() == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    Reader(data)
-    assert capsys.readouterr().err == "", "nothing is built"
+    assert told() == "", "nothing is built"
     index_file(data).unlink()
-    Reader(data)
-    told = "\rpersonalens: indexing the data, {} of 20 users"
-    assert capsys.readouterr().err == told.format(10) + told.format(20) + "\n"
+    assert told() == "".join(f"\rpersonalens: indexing the data, {n} of 20 users" for n in (10, 20)) + "\n"
     index_file(data).unlink()
     monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
-    Reader(data)
-    assert capsys.readouterr().err == ""
+    assert told() == ""
+
+
+def collected(repo: Repository, data: Path, size: int, *more: str) -> list[str]:
+    return collect_ids(repo, f"--personalens-data={data}", f"--personalens-sample={size}", *more)
 
 
 @pytest.mark.slow
 def test_everything_is_collected(repo: Repository, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = ("--collect-only", "-q", f"--personalens-data={data}", "--personalens-sample")
-    everything = [line for line in repo.run(*arguments, "1000").outlines if "[" in line]
+    everything = collected(repo, data, 1000)
     assert len(everything) == len(set(everything)) == SCENARIOS
-    assert [line for line in repo.run(*arguments, "30").outlines if "[" in line] == everything[:30]
+    assert collected(repo, data, 30) == everything[:30]
     monkeypatch.setattr("pytest_personalens.core.runtime._MANY", 100)
     try:
-        assert [line for line in repo.inline(*arguments, "1000").outlines if "[" in line] == everything
+        assert collected(repo, data, 1000) == everything
         assert gc.isenabled()
         assert gc.get_freeze_count()
     finally:
@@ -220,41 +216,32 @@ def test_everything_is_collected(repo: Repository, data: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(
-    "wanted", ["domain='Movies'", "kind='multi'", "user='user7'", "domain='Movies', kind='single'"]
-)
-def test_items_are_selected_by_their_marks(repo: Repository, data: Path, wanted: str) -> None:
-    result = repo.inline(
-        "--collect-only", "-q", f"--personalens-data={data}", "--personalens-sample", "1000", "-m", f"personalens({wanted})"
-    )  # fmt: skip
-    given = dict(part.split("=") for part in wanted.replace("'", "").split(", "))
+    "wanted", [{"domain": "Movies"}, {"kind": "multi"}, {"user": "user7"}, {"domain": "Movies", "kind": "single"}]
+)  # fmt: skip
+def test_items_are_selected_by_their_marks(repo: Repository, data: Path, wanted: dict[str, str]) -> None:
+    mark = ", ".join(f"{name}={value!r}" for name, value in wanted.items())
     dataset = OfficialDataset(data)
     expected = {
         ref.id
         for user in dataset.users()
         for ref in dataset.refs(user)
-        if given.get("domain", ref.domains[0]) in ref.domains
-        and given.get("kind", ref.kind) == ref.kind
-        and given.get("user", user) == user
+        if wanted.get("domain", ref.domains[0]) in ref.domains
+        and wanted.get("kind", ref.kind) == ref.kind
+        and wanted.get("user", user) == user
     }
     assert expected
-    assert {line.partition("[")[2].rstrip("]") for line in result.outlines if "[" in line} == expected
+    assert {*collected(repo, data, 1000, "-m", f"personalens({mark})")} == expected
 
 
-def test_a_bad_profile_stops_a_small_run_and_fails_its_item_in_a_large_one(
-    repo: Repository, data: Path
-) -> None:
+def test_a_bad_profile_ends_a_small_run_and_one_item_of_a_large_one(repo: Repository, data: Path) -> None:
     last = draw(OfficialDataset(data), USERS, seed="personalens").refs[-1]
     (data / f"profile/{last.user}/profile.json").write_text("{}")
     told = f"{last.user}/profile.json: demographics: the field is missing"
     arguments = (f"--personalens-data={data}", "--personalens-sample", str(USERS), "-k", last.id)
-    small = repo.run(*arguments)
-    assert small.ret == pytest.ExitCode.USAGE_ERROR
-    assert told in small.stderr.str()
+    assert_ended(repo.run(*arguments), 4, err=f"*{told}*")
     with repo.path.joinpath("conftest.py").open("a") as conftest:
         conftest.write(
             "from pytest_personalens.plugin.running import run\nrun._LOADED_AHEAD, run._TRIED = 10, 3\n"
         )
-    large = repo.run(*arguments)
-    assert large.ret == pytest.ExitCode.TESTS_FAILED
-    assert told in large.stdout.str()
+    large = assert_ended(repo.run(*arguments), 1, f"*{told}*")
     large.assert_outcomes(errors=1, deselected=USERS - 1)

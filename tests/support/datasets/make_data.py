@@ -36,15 +36,12 @@ Row = dict[str, Any]
 def packaged_files(source: Path) -> dict[str, str]:
     """Return the text of each data file of the package by its name; raise `DataError` for the first problem."""
     dataset, suites = EmbeddedDataset(source), source / "suites"
-    files = EmbeddedFiles(source)
+    files = dataset.files  # the same ones, so that each is read once
+    assert isinstance(files, EmbeddedFiles)
     for problem in files.problems():
         raise problem
-    head = {
-        "name": files.name,
-        "version": files.version,
-        "questions": questions_digest(suites / "questions"),
-        "tasks": files.task_names(),
-    }
+    digest = questions_digest(suites / "questions")
+    head = {"name": files.name, "version": files.version, "questions": digest, "tasks": files.task_names()}
     scenarios = {user: [dataset.load(ref) for ref in dataset.refs(user)] for user in dataset.users()}
     told = {user: lines(histories(files, user)) for user in files.users()}
     shared = shared_facts(one for loaded in scenarios.values() for one in loaded)
@@ -122,11 +119,7 @@ def facts_of(scenario: Scenario, shared: Mapping[str, list[list[Any]]]) -> Row:
         example = [] if f.right and f.example == f.right[0] else [f.example]
         facts.append([f.right, wrong, *example, *([] if known else [f.known])])
     things = [thing.model_dump(mode="json") for thing in scenario.task.things]
-    return {
-        "id": scenario.task.id,
-        "facts": facts,
-        **({"things": things} if things else {}),
-    }
+    return {"id": scenario.task.id, "facts": facts, **({"things": things} if things else {})}
 
 
 def profiles(files: EmbeddedFiles, blocks: Mapping[str, Mapping[str, tuple[int, int]]]) -> Iterator[Row]:
@@ -165,9 +158,8 @@ def arcs(files: EmbeddedFiles, folder: Path) -> Iterator[Row]:
 
 def questions_digest(folder: Path) -> str:
     """Return a digest of the files of questions, which is their version."""
-    return hashlib.sha256(
-        b"\0".join((folder / f"{name}.toml").read_bytes() for name in OWN_DOMAINS)
-    ).hexdigest()[:8]
+    texts = [(folder / f"{name}.toml").read_bytes() for name in OWN_DOMAINS]
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()[:8]
 
 
 def questions(files: EmbeddedFiles, folder: Path) -> Iterator[Row]:
