@@ -23,8 +23,7 @@ from pytest_personalens.judge_quality.agreement import cohen
 from pytest_personalens.models import open_model
 from pytest_personalens.models.meter import Meter
 from pytest_personalens.suites.memory.arcs import KINDS, Arc
-from pytest_personalens.suites.memory.by_model import ArcModelJudge
-from pytest_personalens.suites.memory.memory_roles import MEMORY, ArcJudge, P
+from pytest_personalens.suites.memory.memory_roles import MEMORY, ArcJudge, ArcModelJudge, P
 from pytest_personalens.suites.memory.suite import SUITE
 
 DATA = Path(__file__).resolve().parents[2] / "data"

@@ -27,8 +27,8 @@ from pytest_personalens.core.judging.usage import Usage, expected_call, price_of
 from pytest_personalens.core.judging.verdict import LABELLED
 from pytest_personalens.core.safe_text import count
 from pytest_personalens.engine.agents_on_tape import JudgeByCase, JudgeOnTape, offered
-from pytest_personalens.judge_quality import agreement_tables, label_page, measure, read_labels
-from pytest_personalens.judge_quality.agreement import idle_lines, idle_readings, labelled_readings
+from pytest_personalens.judge_quality import agreement as kappas
+from pytest_personalens.judge_quality import label_page, measure, read_labels
 from pytest_personalens.models import open_model
 from pytest_personalens.models.call_log import CallLog
 from pytest_personalens.models.meter import Meter
@@ -61,10 +61,10 @@ def agreement(options: argparse.Namespace) -> None:
     paths = report_files(options.report, {"this command": options.labels}) if not options.estimate else []
 
     def conclude(agreement: Agreement) -> None:
-        print(*agreement_tables.lines(agreement, most=agreement.dialogues if options.all else 5), sep="\n")
+        print(*kappas.agreement_lines(agreement, most=agreement.dialogues if options.all else 5), sep="\n")
         for path in paths:
             text = f"{agreement.model_dump_json(indent=2)}\n" if file_kind(path) == "json" else None
-            write_atomically(path, text or agreement_tables.markdown(agreement))
+            write_atomically(path, text or kappas.agreement_markdown(agreement))
 
     _judge_labels(options, conclude)
 
@@ -79,7 +79,7 @@ def calibrate(options: argparse.Namespace) -> None:
         calibration = _calibration(agreement, options)
         print(*_lines(calibration), sep="\n")
         for reading in agreement.readings:
-            print(*agreement_tables.confusion(reading), sep="\n")
+            print(*kappas.confusion_lines(reading), sep="\n")
         if agreement.faults:
             print(_not_judged(agreement))
         write_atomically(options.write, f"{calibration.model_dump_json(indent=2, by_alias=True)}\n")
@@ -111,8 +111,8 @@ def _judge_labels(options: argparse.Namespace, conclude: Callable[[Agreement], N
             judge = JudgeByCase(opened, log, may_spend=options.live, anew=options.anew)
         if options.dimensions == "all" and given is not None:
             chosen = tuple(d for d in chosen if d in given)
-        plain = list(labelled_readings(labelled, chosen))
-        readings = [*plain, *idle_readings(plain)] if options.idle else plain
+        plain = list(kappas.labelled_readings(labelled, chosen))
+        readings = [*plain, *kappas.idle_readings(plain)] if options.idle else plain
         unread = [
             (item, d)
             for item, d in readings
@@ -141,7 +141,7 @@ def _judge_labels(options: argparse.Namespace, conclude: Callable[[Agreement], N
                 progress=lambda done: print_progress(done, len(labelled), "dialogues"),
                 at_once=options.concurrency,
             )
-            moved = idle_lines(plain, judge, at_once=options.concurrency) if options.idle else []
+            moved = kappas.idle_lines(plain, judge, at_once=options.concurrency) if options.idle else []
     if not agreement.readings:
         print_usage(meter.usage, lambda purpose: price)
         raise SpecError(f"{options.labels}: nothing could be judged; {_not_judged(agreement)}", code="PL303")

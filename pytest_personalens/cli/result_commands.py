@@ -32,14 +32,19 @@ from pytest_personalens.reports.dialogue_tables import (
 )
 from pytest_personalens.reports.markdown.forges import link, post, thread_of
 from pytest_personalens.reports.markdown.report import markdown_report
-from pytest_personalens.reports.official_output import write_official
 from pytest_personalens.reports.paper_tables import assistant_tables, context_tables, stored_runs, user_tables
 from pytest_personalens.reports.terminal.summary_lines import summary_lines
 from pytest_personalens.reports.terminal.transcript import failure_lines, gate_failure
-from pytest_personalens.reports.write_reports import Files, WrittenFiles, check_files, write_files
+from pytest_personalens.reports.write_reports import (
+    Files,
+    WrittenFiles,
+    check_files,
+    write_files,
+    write_official,
+)
 from pytest_personalens.results.comparison.baseline import baseline_of, read_baseline, terms_of
 from pytest_personalens.results.comparison.compare import compare_with_baseline, setup_differences
-from pytest_personalens.results.explanations import explanations
+from pytest_personalens.results.reasons import explanations
 from pytest_personalens.results.shards import last_run, read_computed, read_shards
 from pytest_personalens.results.shards import merge as merge_shards
 from pytest_personalens.results.summarize import attach_earlier

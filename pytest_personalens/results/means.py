@@ -13,8 +13,7 @@ from pytest_personalens.core.judging.measure import Dimension, total
 from pytest_personalens.core.options.gate import LEVEL
 from pytest_personalens.core.options.option_table import MANNER
 from pytest_personalens.results.stats.intervals import interval
-from pytest_personalens.results.stats.paired import holm
-from pytest_personalens.results.stats.resampling import bootstrap_of_sums
+from pytest_personalens.results.stats.paired import bootstrap_of_sums, holm
 from pytest_personalens.results.values.figures import Figure, Group, Slice, SliceFigure
 
 if TYPE_CHECKING:

@@ -1,26 +1,30 @@
-"""Why points were lost: reasons of readings, now and in an earlier run, and limits that replies broke."""
+"""Why points were lost and gates failed: reasons of readings, broken limits, worst cases and their costs."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, get_args
 
 from pytest_personalens.core.judging.measure import Dimension, get_measure, text_of
 from pytest_personalens.core.judging.verdict import IntrusionCode
+from pytest_personalens.core.options.gate import measure_of, parse_gate_name
 from pytest_personalens.core.safe_text import count
 from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.results.values.figures import PairedChange
+from pytest_personalens.results.values.item import members
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Literal
 
     from pytest_personalens.core.judging.evaluation import Evaluation
     from pytest_personalens.core.judging.measure import Measure, Score
     from pytest_personalens.core.judging.verdict import Reason, ReasonCode, Verdict
     from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.results.values.figures import Gate
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
-
 
 #: What is counted: the judge's reasons, and "whole" where each part of a failed task is done.
 CountedCode: TypeAlias = "ReasonCode | Literal['whole']"
@@ -222,3 +226,221 @@ def alike_note(results: Results) -> str:
     named = (f"{value!r} ({domain}, {name}) for {-n} users" for n, domain, name, value in alike[:_ALIKE])
     cause = "a default, or another user's memory"
     return f"got alike against what is known of each ({cause}): {', '.join(named)}" if alike else ""
+
+
+class Exchange(NamedTuple):
+    """One reply of the assistant: the message that it answers, and the reply at the same turn before.
+
+    `asked` and `recorded` are empty where there is none; `quote` is what the judge saw in the reply.
+    """
+
+    turn: int
+    asked: str
+    reply: str
+    recorded: str
+    quote: str
+
+
+class WorstCase(NamedTuple):
+    """An item, its reading on the dimension, its score before where it is known, and the costly exchange.
+
+    `reasons` speak against the reading: the one that is to be shown first, and none that it had before.
+    """
+
+    item: Item
+    verdict: Verdict
+    before: Score | None
+    exchange: Exchange | None
+    reasons: tuple[Reason, ...]
+
+    @property
+    def unexplained(self) -> bool:
+        """True if the score fell and the judge gives no reason that it had not given before."""
+        verdict = self.verdict
+        fell = self.before is not None and verdict.dimension.is_worse(verdict.score, self.before)
+        return fell and bool(costs_of(verdict)) and not self.reasons
+
+
+def worst_cases(items: Sequence[Item], measure: Measure, lead: CountedCode | None = None) -> list[WorstCase]:
+    """Return one case for each scenario and test whose score is not the highest, the worst first."""
+    best = measure.high if measure.better == "high" else measure.low
+    cases = [
+        WorstCase(i, v, score_before(i, measure), costly_exchange(i, v, lead), _new_costs(i, v, lead))
+        for i in items
+        if (v := verdict_on(i, measure)) is not None and v.score != best
+    ]
+    first: dict[tuple[str, ...], WorstCase] = {}
+    for case in sorted(cases, key=lambda case: _rank(case, lead)):
+        first.setdefault(case.item.key, case)
+    return list(first.values())
+
+
+def _new_costs(item: Item, verdict: Verdict, lead: CountedCode | None) -> tuple[Reason, ...]:
+    costs = sorted(costs_of(verdict), key=lambda reason: reason.code != lead)
+    then = () if item.earlier is None else item.earlier.reasons.get(verdict.dimension, ())
+    return tuple(reason for reason in costs if reason.code not in then)
+
+
+def _rank(case: WorstCase, lead: CountedCode | None) -> tuple[object, ...]:
+    """Rank the reason `lead` as a new one first, then the largest loss, then the lowest score."""
+    codes, measure, score = counted_codes(case.verdict), case.verdict.dimension, case.verdict.score
+    new = lead in {reason.code for reason in case.reasons} or (lead == "whole" and lead in codes)
+    lost = 0 if case.before is None else measure.sign * (case.before - score)
+    # Of equal ones, those that lost on every reading, and whose old reply can be shown beside the new one.
+    others = sum(
+        abs(v.score - v.dimension.worst) / v.dimension.span
+        for v in case.item.evaluation.verdicts
+        if v.dimension.span and v.dimension.worst is not None
+    )
+    shown = case.exchange is not None and bool(case.exchange.recorded)
+    return not new, "whole" in codes, -lost, measure.sign * score, others, not shown, case.item.nodeid
+
+
+def costly_exchange(item: Item, verdict: Verdict, lead: CountedCode | None = None) -> Exchange | None:
+    """Return the exchange that cost the score; None where the assistant said nothing.
+
+    The turns of the reason `lead`, if the judge names any; else the turns that its reasons and quotes are
+    about; of these the one where the dialogue departs from what was said before, if it is among them. Where
+    the judge names none, or none that it had not before: that reply, or the last one in which it saw
+    anything, or the last one that answers no goodbye.
+    """
+    messages = item.evaluation.dialogue.messages
+    replies = [turn for turn, message in enumerate(messages) if message.role == "assistant"]
+    if not replies:
+        return None
+    before = () if item.earlier is None else item.earlier.messages
+    costs = costs_of(verdict)
+    blamed = [r.turn for r in costs if r.code == lead and r.turn in replies]
+    if before and costs and not _new_costs(item, verdict, lead):
+        blamed = []
+    elif not blamed:
+        named = (*(reason.turn for reason in costs), *(evidence.turn for evidence in verdict.evidence))
+        blamed = [turn for turn in named if turn in replies]
+    # The first turn at which the two dialogues differ, where neither has ended before it.
+    pairs = enumerate(zip(before, messages, strict=False))
+    turn = next((turn for turn, (then, now) in pairs if then != now), None)
+    if turn not in (blamed or replies):
+        goodbye = item.evaluation.dialogue.end in ("user", "unserved")
+        seen = [r.turn for r in verdict.reasons if r.turn is not None and r.turn in replies]
+        turn = blamed[0] if blamed else max(seen, default=replies[-2:][0] if goodbye else replies[-1])
+    assert turn is not None
+    recorded = before[turn].content if turn < len(before) and before[turn].role == "assistant" else ""
+    return Exchange(
+        turn,
+        messages[turn - 1].content if turn else "",
+        messages[turn].content,
+        recorded if recorded != messages[turn].content else "",
+        next((evidence.quote for evidence in verdict.evidence if evidence.turn == turn), ""),
+    )
+
+
+#: Dialogues that are shown with what was said, over all gates together.
+_CASES: Final = 2
+
+
+class Explanation(NamedTuple):
+    """Why a gate failed.
+
+    `since` is what `moved` and the changes of the reasons are held against, "" where nothing is known. Of
+    several gates on one reading of a group, the first has the reasons, what the judge says of low dialogues
+    with how often, and its worst dialogue; over all of them at most two have an exchange. `same_as` is the
+    gate that says the same already.
+    """
+
+    gate: Gate
+    group: str
+    measure: Measure | None
+    moved: PairedChange | None
+    since: str
+    reasons: tuple[ReasonCount, ...] = ()
+    sentences: tuple[tuple[str, int], ...] = ()
+    cases: tuple[WorstCase, ...] = ()
+    same_as: str = ""
+
+    @property
+    def lead(self) -> ReasonCount | None:
+        """What explains the change: what grew most, or the commonest if nothing is known."""
+        return next((r for r in self.reasons if r.change is None or r.change > 0), None)
+
+    @property
+    def unexplained(self) -> bool:
+        """True if the scores fell, and no reason is given more often than before."""
+        m, measure = self.moved, self.measure
+        fell = m is not None and measure is not None and measure.is_worse(m.after, m.before)
+        return fell and bool(self.reasons) and self.lead is None
+
+
+def explanations(results: Results) -> tuple[Explanation, ...]:
+    """Return why each gate failed that did, in the order of the gates."""
+    read = [(gate, *_measured(gate, results)) for gate in results.gates if not gate.passed]
+    firsts: dict[tuple[str, Measure], Gate] = {}
+    for gate, group, measure in read:
+        if measure is not None and gate.value is not None:
+            firsts.setdefault((group, measure), gate)
+    share = max(1, _CASES // max(1, len(firsts)))
+    miss = {one: abs(g.limit - (g.value or 0)) / (one[1].span or 1) for one, g in firsts.items()}
+    farthest = sorted(firsts, key=lambda one: -miss[one])[:_CASES]
+    changed: dict[tuple[str, Measure], str] = {}
+    shown: set[str] = set()
+    explained = []
+    for gate, group, measure in read:
+        items = members(results.own, group)
+        since = next((earlier.source for item in items if (earlier := item.earlier) is not None), "")
+        one = Explanation(gate, group, measure, _moved(results, gate, items, group, measure), since)
+        if measure is not None and firsts.get((group, measure)) is gate:
+            one = one._replace(
+                reasons=reason_counts(items, measure), sentences=commonest_sentences(items, measure)
+            )
+            lead = one.lead.code if one.lead is not None else None
+            cases = [case for case in worst_cases(items, measure, lead) if case.item.nodeid not in shown]
+            cases = cases[:share]
+            if (group, measure) not in farthest:
+                cases = [case._replace(exchange=None) for case in cases]
+            shown |= {case.item.nodeid for case in cases}
+            one = one._replace(cases=tuple(cases))
+        if measure is not None and one.moved is not None:
+            first = changed.setdefault((group, measure), gate.name)
+            one = one._replace(same_as=first if first != gate.name else "")
+        explained.append(one)
+    return tuple(explained)
+
+
+def _measured(gate: Gate, results: Results) -> tuple[str, Measure | None]:
+    """The group and the measure that a gate is on; of a gate on the chance to pass, what failed most."""
+    expression = parse_gate_name(gate.name.removeprefix("regression: "), gate.limit, gate.direction)
+    group = expression.group
+    if expression.metric.startswith("pass^"):
+        low = Counter(s.dimension for item in members(results.own, group) for s in item.shortfalls)
+        return group, max(low, key=lambda measure: low[measure], default=None)
+    return group, None if gate.kind == "valid" else measure_of(expression, results.of_suite)
+
+
+def _moved(
+    results: Results, gate: Gate, items: Sequence[Item], group: str, measure: Measure | None
+) -> PairedChange | None:
+    """Return how the means of all scored scenarios moved; None where it is not known of every dialogue."""
+    if gate.kind == "regression" and results.comparison is not None:
+        # Where it has not regressed, too few failed it, whichever way they went.
+        found = (d for d in results.comparison.differences if d.regressed)
+        return next((d for d in found if (d.dimension, d.kind) == (measure, group)), None)
+    scores: defaultdict[tuple[str, str], list[tuple[Score, Score]]] = defaultdict(list)
+    for item in items if measure is not None and gate.kind == "floor" else ():
+        assert measure is not None
+        if (verdict := verdict_on(item, measure)) is not None:
+            if (before := score_before(item, measure)) is None:
+                return None
+            scores[item.scenario_key].append((before, verdict.score))
+    if not scores or measure is None:
+        return None
+    pairs = [(fmean(b for b, _ in trials), fmean(a for _, a in trials)) for trials in scores.values()]
+    means = [fmean(side) for side in zip(*pairs, strict=True)]
+    return PairedChange(
+        dimension=measure,
+        pairs=len(pairs),
+        users=len({user for user, _ in scores}),
+        before=means[0],
+        after=means[1],
+        change=means[1] - means[0],
+        worse=sum(measure.is_worse(after, before) for before, after in pairs),
+        better=sum(measure.is_worse(before, after) for before, after in pairs),
+    )

@@ -15,8 +15,7 @@ from pytest_personalens.reports.content.why_items_failed import (
 )
 from pytest_personalens.reports.html.payload import payload
 from pytest_personalens.reports.markdown.report import markdown_report
-from pytest_personalens.results.explanations import explanations
-from pytest_personalens.results.reasons import alike_note
+from pytest_personalens.results.reasons import alike_note, explanations
 from pytest_personalens.results.summarize import attach_replayed, summarize
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.item import Earlier, Item

@@ -32,7 +32,7 @@ class EmbeddedUserAgent:
         """Return the next turn of the user."""
         # A replay needs no turn, and these imports would slow it down.
         from pytest_personalens.agents.embedded.user.agent import NextTurn
-        from pytest_personalens.agents.embedded.user.openings import opening
+        from pytest_personalens.agents.embedded.user.voice import opening
 
         return NextTurn(scenario, transcript).turn() if transcript else UserTurn(opening(scenario))
 

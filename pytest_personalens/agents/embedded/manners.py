@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.agents.embedded.embedded_agents import EmbeddedUserAgent
 from pytest_personalens.agents.embedded.reader.text import mentions, sentences
 from pytest_personalens.agents.embedded.user.answers import questions
-from pytest_personalens.agents.embedded.user.openings import first_message, matter, opening
-from pytest_personalens.agents.embedded.user.voice import drawn_number, is_range, phrases_for
+from pytest_personalens.agents.embedded.user.voice import (
+    drawn_number,
+    first_message,
+    is_range,
+    matter,
+    opening,
+    phrases_for,
+)
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.safe_text import upper_first
 from pytest_personalens.datasets.world import written

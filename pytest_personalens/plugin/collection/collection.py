@@ -22,11 +22,7 @@ from pytest_personalens.plugin.options.marks import (
 )
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run, unknown_mark
 from pytest_personalens.plugin.pytest_internals import files_not_collected
-from pytest_personalens.plugin.running.items import (
-    is_scenario_item,
-    is_to_be_evaluated,
-    to_be_evaluated,
-)
+from pytest_personalens.plugin.running.items import is_scenario_item, is_to_be_evaluated, to_be_evaluated
 from pytest_personalens.plugin.running.keys import RUN, SETTINGS, is_worker
 
 if TYPE_CHECKING:
@@ -48,7 +44,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if PARAM not in metafunc.fixturenames:
         return
     from pytest_personalens.core.errors import NothingFits, PersonalensError
-    from pytest_personalens.plugin.running.persona import persona_of
+    from pytest_personalens.plugin.options.marks import persona_of
 
     config, where = metafunc.config, metafunc.definition.nodeid
     try:

@@ -13,9 +13,14 @@ from pytest_personalens.plugin.failures import RedGates
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.options.option_checks import refuse_an_empty_run
 from pytest_personalens.plugin.pytest_internals import PrintedFailures
-from pytest_personalens.plugin.reporting.conclusion import exit_status, only_infrastructure, results_of
 from pytest_personalens.plugin.reporting.outputs import Outputs, baseline_of_run, refuse_baseline
-from pytest_personalens.plugin.reporting.reported import Reported, scores_text
+from pytest_personalens.plugin.reporting.reported import (
+    Reported,
+    exit_status,
+    only_infrastructure,
+    results_of,
+    scores_text,
+)
 from pytest_personalens.plugin.running.keys import RUN, STOPPED
 from pytest_personalens.plugin.stored.resume import end_run
 from pytest_personalens.reports.write_reports import WrittenFiles

@@ -13,11 +13,11 @@ from pytest_personalens.core.names import gate_id
 from pytest_personalens.core.safe_text import count, harmless, one_line, redact
 from pytest_personalens.plugin.failures import GateFailure, RedGates, columns, traceback_style
 from pytest_personalens.plugin.running.keys import RUN, SETTINGS
-from pytest_personalens.plugin.running.prepare import record_command, rerun_command
+from pytest_personalens.plugin.running.prefetch import record_command, rerun_command
 from pytest_personalens.reports.content.findings import gates_off
 from pytest_personalens.reports.content.why_items_failed import sentence_of
 from pytest_personalens.reports.terminal.summary_lines import summary_lines
-from pytest_personalens.results.explanations import explanations
+from pytest_personalens.results.reasons import explanations
 from pytest_personalens.results.wording import REPORT_ONLY, REPORTED_GATES
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.plugin.running.run import Run, Tally
     from pytest_personalens.reports.write_reports import WrittenFiles
-    from pytest_personalens.results.explanations import Explanation, WorstCase
+    from pytest_personalens.results.reasons import Explanation, WorstCase
     from pytest_personalens.results.values.figures import Gate
     from pytest_personalens.results.values.results import Results
 

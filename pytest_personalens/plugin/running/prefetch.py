@@ -1,7 +1,8 @@
-"""Evaluates the next items of this process that share an assistant, before their turn."""
+"""Evaluates an item, with those of this process that come next, and says how to repeat it."""
 
 from __future__ import annotations
 
+import os
 import time
 from bisect import bisect_right
 from contextlib import suppress
@@ -14,29 +15,108 @@ from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.judging.evaluation import empty_evaluation
 from pytest_personalens.core.names import MEMORY, PARAM, STATE, STORE
 from pytest_personalens.core.runtime import Threads
+from pytest_personalens.core.safe_text import redact, shell_line
 from pytest_personalens.engine.assistant.side_by_side import UsersMixed
 from pytest_personalens.engine.assistant.team_fixtures import knows_whose
 from pytest_personalens.engine.engine import Engine, work
-from pytest_personalens.engine.job import JobResult
-from pytest_personalens.models.tape import unkept
+from pytest_personalens.engine.job import Job, JobResult
+from pytest_personalens.engine.record import OtherRecords
+from pytest_personalens.models.tape import TapeRules, unkept
+from pytest_personalens.plugin.options.marks import STRATUM
 from pytest_personalens.plugin.pytest_internals import fixtures_of, without_capture
 from pytest_personalens.plugin.running.items import Given, dialogue_of, is_scenario_item, spec_of
 from pytest_personalens.plugin.running.keys import is_worker
-from pytest_personalens.plugin.running.persona import STRATUM
-from pytest_personalens.plugin.running.prepare import job_of
 from pytest_personalens.plugin.running.xdist import share_of
 from pytest_personalens.plugin.stored.record_snapshots import RecordStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_personalens.core.options.settings import Settings
-    from pytest_personalens.engine.job import Job
+    from pytest_personalens.core.scenario import Context
     from pytest_personalens.engine.participants import Participants
     from pytest_personalens.models.call_log import CaseCalls
     from pytest_personalens.models.meter import Total
     from pytest_personalens.models.retry import Limiter
     from pytest_personalens.plugin.running.run import Run
+
+#: Options that a command for writing records leaves out, because it must not accept the team's snapshots too.
+_SNAPSHOTS = ("--snapshot-update", "--snapshot-update-new-only")
+_RECORD = "--personalens-record"
+
+
+def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context, content: str = "") -> Job:
+    """Return the job of the item, or raise `RecordError` if its record cannot be used."""
+    spec, scenario, case = spec_of(item), store.scenario, store.case
+    settings = spec.settings
+    anew = settings.record == "all"
+    return Job(
+        scenario=scenario,
+        context=context,
+        dimensions=settings.of_suite.measures_of(scenario, settings.readings),
+        thresholds=settings.thresholds,
+        max_turns=settings.max_turns,
+        turn_timeout=settings.turn_timeout,
+        rules=TapeRules(
+            where=str(store.path),
+            may_spend=settings.may_spend,
+            anew=anew,
+            keeps_all=run.settings.resume,
+            writes=store.writes,
+            run=run.state.id,
+            item=item.nodeid,
+        ),
+        record=store.load(),
+        case=case,
+        content=content,
+        elsewhere=OtherRecords(str(item.config.rootpath), str(store.path), case)
+        if run.participants.paid and not anew
+        else None,
+        resumable=run.settings.resume,
+        stored=None if run.stored is None else run.stored_dialogue(spec),
+        manner=spec.manner,
+    )
+
+
+def rerun_command(config: pytest.Config, nodeids: Iterable[str], words: Sequence[str] = ()) -> str:
+    """Return the command that runs these items alone, with the options that shape them, and more `words`."""
+    from pytest_personalens.reports.content.findings import ITEM_OPTIONS, selection
+
+    def path(file: str) -> str:
+        return os.path.relpath(config.rootpath / file, config.invocation_params.dir)
+
+    line = ["pytest", *_configuration(config)]
+    for o in ITEM_OPTIONS:
+        setting = config.getoption(o.ini, None)
+        if o.flag:
+            line += [o.long] if setting else []
+            continue
+        for value in setting if isinstance(setting, list) else [setting] if setting is not None else []:
+            line += [o.long, str(value)]
+    return redact(shell_line([*line, *words, *selection(nodeids, path)]))
+
+
+def record_command(config: pytest.Config) -> str:
+    """Return the command of this run, changed to write missing and stale records."""
+    words: list[str] = []
+    arguments = iter(str(arg) for arg in config.invocation_params.args)
+    for word in arguments:
+        if word == _RECORD:
+            next(arguments, None)
+        elif word not in _SNAPSHOTS and not word.startswith(f"{_RECORD}="):
+            words.append(word)
+    end = words.index("--") if "--" in words else len(words)
+    return redact(shell_line(["pytest", *words[:end], _RECORD, "new", *words[end:]]))
+
+
+def _configuration(config: pytest.Config) -> list[str]:
+    """Return the words of the command line that replace values of the configuration."""
+    file = config.getoption("inifilename", default=None)
+    values = config.getoption("override_ini", default=None) or []
+    # pytest 9 turns --strict-markers and its like into such values; they make no other run.
+    shaping = [str(value) for value in values if not str(value).startswith("strict")]
+    return [*(["-c", str(file)] if file else []), *(word for value in shaping for word in ("-o", value))]
+
 
 _ASSISTANT: Final = "personalens_assistant"
 #: Seconds between two lines of progress.

@@ -21,6 +21,7 @@ from pytest_personalens.engine.assistant.team_fixtures import Memory, StateSourc
 from pytest_personalens.engine.participants import Participants
 from pytest_personalens.engine.record import refuse_old
 from pytest_personalens.plugin.input_errors import input_error
+from pytest_personalens.plugin.options.marks import ref_of, scenario_of
 from pytest_personalens.plugin.pytest_internals import without_capture
 from pytest_personalens.plugin.running.items import Given, ItemSpec, cases, spec_of
 from pytest_personalens.plugin.running.opening import (
@@ -35,7 +36,6 @@ from pytest_personalens.plugin.running.opening import (
     refuse_unknown_prices,
     shared_folder,
 )
-from pytest_personalens.plugin.running.persona import ref_of, scenario_of
 from pytest_personalens.plugin.stored.resume import RunState, begin_run
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pytest_personalens.engine.agents_on_tape import AgentRole
     from pytest_personalens.engine.job import Assistant, StoredDialogue
     from pytest_personalens.models.call_log import CaseCalls
-    from pytest_personalens.plugin.running.persona import Persona
+    from pytest_personalens.plugin.options.marks import Persona
     from pytest_personalens.plugin.stored.stored_dialogues import StoredDialogues
     from pytest_personalens.results.comparison.baseline import ComparisonTerms
     from pytest_personalens.results.values.calibration import Calibration

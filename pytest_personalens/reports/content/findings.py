@@ -14,11 +14,11 @@ from pytest_personalens.core.options.option_table import OPTIONS
 from pytest_personalens.core.safe_text import count, one_line, shell_line, upper_first
 from pytest_personalens.reports.content.markup import short_line
 from pytest_personalens.reports.content.why_items_failed import sentence_of
-from pytest_personalens.results.explanations import explanations
 from pytest_personalens.results.gates.check import corrected_note
 from pytest_personalens.results.reasons import (
     alike_note,
     criteria_note,
+    explanations,
     intrusions_note,
     limits_note,
 )
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.options.option_table import Option
     from pytest_personalens.core.suite import Suite
-    from pytest_personalens.results.explanations import Explanation, WorstCase
+    from pytest_personalens.results.reasons import Explanation, WorstCase
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 

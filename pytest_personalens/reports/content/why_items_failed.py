@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.verdict import Reason, ReasonCode, Verdict
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.suite import Suite
-    from pytest_personalens.results.explanations import Exchange, Explanation, WorstCase
-    from pytest_personalens.results.reasons import CountedCode, ReasonCount
+    from pytest_personalens.results.reasons import CountedCode, Exchange, Explanation, ReasonCount, WorstCase
     from pytest_personalens.results.values.figures import PairedChange
     from pytest_personalens.results.values.item import Item, Shortfall
     from pytest_personalens.results.values.results import Results

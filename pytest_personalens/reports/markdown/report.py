@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_personalens.core.suite import Suite
-    from pytest_personalens.results.explanations import Explanation, WorstCase
+    from pytest_personalens.results.reasons import Explanation, WorstCase
     from pytest_personalens.results.values.figures import Comparison
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Provenance, Results

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.judging.evaluation import Evaluation
     from pytest_personalens.core.judging.verdict import UserFault, Verdict
     from pytest_personalens.core.scenario import BaseScenario
-    from pytest_personalens.results.explanations import Explanation, WorstCase
+    from pytest_personalens.results.reasons import Explanation, WorstCase
     from pytest_personalens.results.values.item import Earlier, Shortfall
     from pytest_personalens.results.values.results import Results
 

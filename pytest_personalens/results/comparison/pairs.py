@@ -19,8 +19,7 @@ from pytest_personalens.results.means import (
     user_sums,
 )
 from pytest_personalens.results.stats.intervals import mean_interval
-from pytest_personalens.results.stats.paired import flip_interval, sign_flip
-from pytest_personalens.results.stats.resampling import bootstrap_of_sums, swap_of_sums
+from pytest_personalens.results.stats.paired import bootstrap_of_sums, flip_interval, sign_flip, swap_of_sums
 from pytest_personalens.results.values.figures import ControlFigures, PairedChange, Trials
 from pytest_personalens.results.values.item import Item
 

@@ -98,12 +98,12 @@ class Memory(Suite):
         return ArcJudge()
 
     def judged(self, model: Any, meter: Any, temperature: float) -> Judge:
-        from pytest_personalens.suites.memory.by_model import ArcModelJudge
+        from pytest_personalens.suites.memory.memory_roles import ArcModelJudge
 
         return ArcModelJudge(model, meter, temperature=temperature)
 
     def user_played(self, model: Any, meter: Any) -> UserAgent:
-        from pytest_personalens.suites.memory.by_model import ArcModelUser
+        from pytest_personalens.suites.memory.memory_roles import ArcModelUser
 
         return ArcModelUser(model, meter)
 

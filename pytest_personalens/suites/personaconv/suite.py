@@ -22,10 +22,12 @@ from pytest_personalens.suites.personaconv.metrics import (
     OTHER,
     ROUGE1,
     SBERT,
+    Asker,
+    Scorer,
     best_of,
     largest_share,
+    run_identity,
 )
-from pytest_personalens.suites.personaconv.prediction_roles import Asker, Scorer, run_identity
 from pytest_personalens.suites.personaconv.predictions import (
     KINDS,
     SETTINGS,
@@ -184,7 +186,7 @@ class PersonaConv(Suite):
             _open_texts(settings, root)
 
     def played(self, settings: Settings, model: Any, meter: Any, context: Context) -> Any:
-        from pytest_personalens.suites.personaconv.prediction_roles import ModelPredictor
+        from pytest_personalens.suites.personaconv.metrics import ModelPredictor
 
         official = settings.protocol == "official"
         return ModelPredictor(model, meter, context, kind=settings.kind, official=official)

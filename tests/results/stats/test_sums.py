@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from pytest_personalens.core.judging.measure import Row, total
-from pytest_personalens.results.stats.resampling import bootstrap_of_sums, swap_of_sums
+from pytest_personalens.results.stats.paired import bootstrap_of_sums, swap_of_sums
 
 Pairs = Sequence[tuple[Row, Row]]
 #: True and false positives of a user on two sides, how many are true, and how many there are: the same on both.

@@ -11,12 +11,14 @@ from pytest_personalens.agents.embedded.reader.statements import FIRM, MOST, Sta
 from pytest_personalens.agents.embedded.reader.text import fold, mentions, plain
 from pytest_personalens.agents.embedded.user import voice
 from pytest_personalens.agents.embedded.user.answers import Answer, Answers, options, questions
-from pytest_personalens.agents.embedded.user.openings import first_message, is_short, opening
 from pytest_personalens.agents.embedded.user.voice import (
     Speaker,
     SpeechlessError,
+    first_message,
     first_person,
+    is_short,
     manner,
+    opening,
     phrases_for,
 )
 from pytest_personalens.core.dialogue.dialogue import Dialogue, UserTurn

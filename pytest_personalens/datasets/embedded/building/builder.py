@@ -20,12 +20,9 @@ from pytest_personalens.datasets.embedded.building.build_plan import offered_val
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from concurrent.futures import Executor
+    from pathlib import Path
 
     from pytest_personalens.datasets.embedded.building.build_plan import Brief, MultiBrief, Plan
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     #: Returns the problems with an answer, each with its field; none if it can be used.
     Check = Callable[["Answer"], Sequence[str]]

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.suites.personaconv import index
-from pytest_personalens.suites.personaconv.index import index_post
-from pytest_personalens.suites.personaconv.open_posts import open_posts
+from pytest_personalens.suites.personaconv import open_posts as opening
+from pytest_personalens.suites.personaconv.open_posts import index_post, open_posts
 from pytest_personalens.suites.personaconv.posts import IndexedPost, StoredPost
 from pytest_personalens.suites.personaconv.predictions import KINDS, Kind, ProtocolName
 from tests.suites.personaconv.trees import Posts, comment, json_lines, people, post, raw, talk, written
@@ -25,7 +24,7 @@ PROTOCOLS: tuple[ProtocolName, ...] = ("fixed", "official")
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
     monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(folder))
-    monkeypatch.setattr(index, "_SMALL", 0)  # so that small files have an index too
+    monkeypatch.setattr(opening, "_SMALL", 0)  # so that small files have an index too
     return folder
 
 
@@ -196,7 +195,7 @@ def test_an_index_is_used_until_changes(tmp_path: Path, cache: Path, monkeypatch
         reads.append(stored)
         return index_post(file, stored)
 
-    monkeypatch.setattr(index, "index_post", counted)
+    monkeypatch.setattr(opening, "index_post", counted)
     assert everything(path) == before
     assert not reads
     os.utime(path, (1, 1))  # touched, and still the same

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.suites.personaconv import fixed_protocol
-from pytest_personalens.suites.personaconv.index import open_index
-from pytest_personalens.suites.personaconv.open_posts import open_posts
+from pytest_personalens.suites.personaconv.open_posts import open_index, open_posts
 from pytest_personalens.suites.personaconv.posts import finite, label_of, parse_time
 from pytest_personalens.suites.personaconv.predictions import KINDS, SETTINGS, Kind, Plan, Prediction, Setting
 from tests.suites.personaconv.trees import Posts, at, comment, people, post, talk, written

@@ -11,9 +11,8 @@ import pytest
 
 from pytest_personalens.core.dialogue.dialogue import UserTurn
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.suites.personaconv.metrics import read_answer
+from pytest_personalens.suites.personaconv.metrics import Asker, Scorer, read_answer
 from pytest_personalens.suites.personaconv.open_posts import open_posts
-from pytest_personalens.suites.personaconv.prediction_roles import Asker, Scorer
 from pytest_personalens.suites.personaconv.predictions import Prediction
 from pytest_personalens.suites.personaconv.texts import TextScorer
 from tests.suites.personaconv.trees import people, written
