@@ -255,10 +255,11 @@ def test_what_is_to_be_cancelled_must_not_stand(left: bool) -> None:
     facts = {f.name: f.right[0] for f in one.task.facts if f.right}
     old = {"day": facts["massage.date"], "with": facts["massage.who"], "status": "booked"}
     held = old if left else {**old, "status": "cancelled"}
-    verdict = state_reading({"appointments": [held]}, "Done.", name=one.id)
+    other = {"day": "2026-12-24", "with": "somebody else", "status": "booked"}
+    verdict = state_reading({"appointments": [other, held]}, "Done.", name=one.id)
     first = next(r for r in verdict.reasons if "cancelled" in r.part)
     assert first.code == ("claimed" if left else "done")
-    assert first.detail == ("appointments[0] still stands" if left else "")
+    assert first.detail == ("appointments[1] still stands" if left else "")
 
 
 def test_claims_are_held_against_the_state() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -63,19 +64,20 @@ def test_an_interval_draws_whole_groups() -> None:
     assert interval({1: [(1, 1)], 2: [(1, 1)]}, cohen) is None
 
 
+@dataclass
 class Echo:
     """Gives the majority's label, except for one that it gets wrong and one that it cannot judge."""
 
-    identity, paid = "echo", False
-
-    def __init__(self, truth: dict[str, dict[Dimension, int]], wrong: str = "", broken: str = "") -> None:
-        self.truth, self.wrong, self.broken = truth, wrong, broken
+    truth: dict[str, dict[Dimension, int]]
+    wrong: str
+    broken: str
+    identity = "echo"
+    paid = False
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
         if scenario.id == self.broken:
             raise JudgeFault("no idea")
-        score = self.truth[scenario.id][dimension]
-        low, high = dimension.scale
+        score, (low, high) = self.truth[scenario.id][dimension], dimension.scale
         if scenario.id == self.wrong:
             score = high if score == low else low
         return Verdict(dimension=dimension, score=score, justification="as told")
@@ -93,18 +95,16 @@ def test_a_reason_for_the_unread_stands_once(tmp_path: Path, capsys: pytest.Capt
 @pytest.mark.slow
 def test_a_judge_that_says_what_the_majority_says_agrees_with_it() -> None:
     labelled = read_labels(LABELS)
-    truth = {i.id: {d: i.majority(d) or 0 for d in Dimension if i.majority(d) is not None} for i in labelled}
+    read = {i.id: {d: i.majority(d) for d in Dimension} for i in labelled}
+    truth = {name: {d: score for d, score in of.items() if score is not None} for name, of in read.items()}
     found = measure(labelled, Echo(truth, wrong="cal-a-002", broken="cal-a-004"))
     assert found.dialogues == 81
     assert found.faults == {"cal-a-004": "coh-assistant: no idea"}
     for reading in found.readings:
-        assert reading.majority.dialogues == 80
-        assert reading.majority.plain is not None
-        assert 0.85 < reading.majority.plain < 1
+        assert reading.majority.dialogues == sum(reading.confusion.values()) == 80
+        assert reading.majority.plain is not None and 0.85 < reading.majority.plain < 1
         assert [d.id for d in reading.disagreements] == ["cal-a-002"]
-        assert sum(reading.confusion.values()) == 80
-    tc = found.readings[0]
-    assert tc.fleiss == pytest.approx(1.0)
+    assert found.readings[0].fleiss == pytest.approx(1.0)
 
 
 def test_the_labelled_dialogues_are_whole() -> None:

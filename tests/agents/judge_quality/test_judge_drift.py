@@ -22,7 +22,7 @@ from pytest_personalens.judge_quality.drift import (
 from pytest_personalens.results.values.figures import Drift, DriftOutcome
 from tests.support.processes.runs import assert_ended, assert_usage_error
 from tests.support.repository import ROOT, Repository, edited, forget_calls
-from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
+from tests.support.scripted_agents import TEST, TOLD_AGENTS, TOLD_ALONE
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play
 
 #: A judge and a bot that change with the environment: the judge's mood is for task completion (tc) or personalization (p).
@@ -94,8 +94,9 @@ def adopted(moody: Moody) -> Moody:
 
 
 NOTHING, NOT_COMPARED = ("-k", "nothing"), "the judge did not change: the scores cannot be compared, because"
-#: Variables, arguments beside those that check the judge, the exit status, the outcome, and a line of the output.
-CHECKED: list[tuple[Mapping[str, str], tuple[str, ...], int, str, str]] = [
+#: A row: variables, arguments beside those that check the judge, the exit status, the outcome, and a line of the output.
+Row = tuple[Mapping[str, str], tuple[str, ...], int, str, str]
+CHECKED: list[Row] = [
     ({}, VALID, 0, "neither changed", "*"),
     ({"BOT": "sorry"}, VALID, 0, "your assistant changed", "*"),
     ({"MOOD": "all"}, VALID, 1, "the judge changed", "FAILED personalens::gate[[]judge[]]*"),
@@ -110,11 +111,10 @@ CHECKED: list[tuple[Mapping[str, str], tuple[str, ...], int, str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("environment", "args", "status", "outcome", "line"), CHECKED)
-def test_who_changed(
-    adopted: Moody, environment: dict[str, str], args: tuple[str, ...], status: int, outcome: str, line: str
-) -> None:
-    result = assert_ended(adopted.run(*args, *CHECK, **environment), status, line)
+@pytest.mark.parametrize("row", CHECKED)
+def test_who_changed(adopted: Moody, row: Row, *more: str) -> None:
+    environment, args, status, outcome, line = row
+    result = assert_ended(adopted.run(*args, *more, *CHECK, **environment), status, line)
     drift = adopted.drift
     assert (drift.outcome if drift else "") == outcome
     assert {o for o in get_args(DriftOutcome) if f"\n{o}: " in result.stdout.str()} == {outcome} - {""}
@@ -127,16 +127,14 @@ def test_who_changed(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("environment", "args", "status", "outcome", "line"), CHECKED[:5])
-def test_who_changed_with_workers(
-    adopted: Moody, environment: dict[str, str], args: tuple[str, ...], status: int, outcome: str, line: str
-) -> None:
-    test_who_changed(adopted, environment, (*args, "-n", "2"), status, outcome, line)
+@pytest.mark.parametrize("row", CHECKED[:5])
+def test_who_changed_with_workers(adopted: Moody, row: Row) -> None:
+    test_who_changed(adopted, row, "-n", "2")
 
 
-@pytest.mark.parametrize(("mood", "status"), [("", 0), ("all", 1)])
-def test_without_a_terminal_the_exit_code_tells(adopted: Moody, mood: str, status: int) -> None:
-    assert adopted.run(*VALID, *CHECK, "-p", "no:terminal", MOOD=mood).ret == status
+def test_without_a_terminal_the_exit_code_tells(adopted: Moody) -> None:
+    quiet = (*VALID, *CHECK, "-p", "no:terminal")
+    assert [adopted.run(*quiet, MOOD=mood).ret for mood in ("", "all")] == [0, 1]
 
 
 @pytest.mark.slow
@@ -148,11 +146,11 @@ def test_the_baseline_is_the_same_however_many_workers(adopted: Moody) -> None:
     assert json.loads(ADOPTED[0])["schema"] == "personalens-judge/1"
 
 
-@pytest.mark.parametrize(("mood", "status"), [("one", 0), ("tc", 1)])
-def test_a_judge_that_varies_is_allowed_a_little(moody: Moody, mood: str, status: int) -> None:
+def test_a_judge_that_varies_is_allowed_a_little(moody: Moody) -> None:
     moody.run(*VALID, *ADOPT, VARIES="1")
-    assert moody.run(*VALID, *CHECK, VARIES="1", MOOD=mood).ret == status
-    assert moody.drift and (moody.drift.outcome == "neither changed") == (status == 0)
+    for mood, status in (("one", 0), ("tc", 1)):
+        assert moody.run(*VALID, *CHECK, VARIES="1", MOOD=mood).ret == status
+        assert moody.drift and (moody.drift.outcome == "neither changed") == (status == 0)
 
 
 def test_a_judge_that_is_down_is_not_adopted(adopted: Moody) -> None:
@@ -161,14 +159,13 @@ def test_a_judge_that_is_down_is_not_adopted(adopted: Moody) -> None:
     assert (adopted.repo.path / "judge.json").read_bytes() == ADOPTED[0]
 
 
-@pytest.mark.parametrize("mood", ["", "all"])
-def test_two_tests_of_one_scenario_are_kept_apart(moody: Moody, mood: str) -> None:
-    moody.repo.write(test_more="def test_more(personalens):\n    personalens.check()\n")
-    moody.run(*VALID, *ADOPT).stdout.fnmatch_lines(
-        ["the judge was adopted: 24 anchors and the scores of 24 *"]
-    )
-    moody.run(*VALID, *CHECK, MOOD=mood)
-    assert moody.drift and [s.compared for s in moody.drift.scores] == [24, 24]
+def test_two_tests_of_one_scenario_are_kept_apart(moody: Moody) -> None:
+    moody.repo.write(test_more=TEST.replace("test_bot", "test_more"))
+    told = "the judge was adopted: 24 anchors and the scores of 24 *"
+    moody.run(*VALID, *ADOPT).stdout.fnmatch_lines([told])
+    for mood in ("", "all"):
+        moody.run(*VALID, *CHECK, MOOD=mood)
+        assert moody.drift and [s.compared for s in moody.drift.scores] == [24, 24]
 
 
 NOT_ONE = "not a baseline of --personalens-adopt-judge of this version: its schema is"

@@ -183,39 +183,34 @@ def test_control_characters_and_half_emojis_are_data(scenario: Scenario) -> None
     assert Dialogue.model_validate_json(Dialogue(messages=(turn,)).model_dump_json()).messages == (turn,)
 
 
-def heard(scenario: Scenario, reply: object) -> tuple[list[Any], list[Any], Dialogue]:
-    """What an assistant and a user agent were told in their second turns, and the dialogue."""
-    told: list[AssistantMessages] = []
-    seen: list[Sequence[Message]] = []
-
-    class User(ScriptedUser):
-        def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
-            seen.append(transcript)
-            return super().turn(scenario, transcript)
-
-    def assistant(messages: AssistantMessages) -> object:
-        told.append(messages)
-        return reply
-
-    outcome = converse(scenario, assistant, User(UserTurn("hello"), UserTurn("bye", done=True)))
-    assert outcome.fault is None
-    return list(told[1]), list(seen[1]), outcome.dialogue
-
-
 def test_an_assistant_gets_its_own_messages_back_whole_and_the_user_agent_no_call(scenario: Scenario) -> None:
     hello, bye = {"role": "user", "content": "hello"}, {"role": "user", "content": "bye"}
-    huge = acting(call(), result="y" * 9_000)
+    huge, last = acting(call(), result="y" * 9_000), Said("assistant", TEXT, [])
     huge[0]["extra_content"] = {"thought_signature": "abc"}
-    told, seen, dialogue = heard(scenario, huge)
-    assert told == [hello, *huge, bye]
-    assert dialogue.messages[1].calls == 1
-    assert seen == [Message(**hello), Message(role="assistant", content=TEXT)]
-    assert heard(scenario, " fine ")[0] == [hello, {"role": "assistant", "content": "fine"}, bye]
-    last = Said("assistant", TEXT, [])
     del last.tool_calls
-    told, _, dialogue = heard(scenario, [Said("assistant", None, [call()]), last])
-    assert [c.name for c in dialogue.tool_calls()] == ["book_table"] * 2
-    assert told[1] == {"role": "assistant", "content": None, "tool_calls": [call()]}
+    first = {"role": "assistant", "content": None, "tool_calls": [call()]}
+    for reply, back in (
+        (huge, huge),
+        (" fine ", [{"role": "assistant", "content": "fine"}]),
+        ([Said("assistant", None, [call()]), last], [first, {"role": "assistant", "content": TEXT}]),
+    ):
+        told, seen = list[AssistantMessages](), list[Sequence[Message]]()
+
+        class User(ScriptedUser):
+            def turn(self, scenario: Scenario, transcript: Sequence[Message], seen: Any = seen) -> UserTurn:
+                seen.append(transcript)
+                return super().turn(scenario, transcript)
+
+        def assistant(messages: AssistantMessages, told: Any = told, reply: object = reply) -> object:
+            told.append(messages)
+            return reply
+
+        outcome = converse(scenario, assistant, User(UserTurn("hello"), UserTurn("bye", done=True)))
+        assert outcome.fault is None
+        assert list(told[1]) == [hello, *back, bye]
+        said = "fine" if reply == " fine " else TEXT
+        assert list(seen[1]) == [Message(**hello), Message(role="assistant", content=said)]
+        assert outcome.dialogue.messages[1].calls == (reply != " fine ")
 
 
 PIECES = (
