@@ -211,14 +211,14 @@ def test_what_the_paper_tells_each_role_in_our_words(wire: Repository, endpoint:
     assert any("do not judge whether the outcome suits them" in words_of(call) for call in ours["judge"])
 
 
-def test_vanilla_is_told_nothing(wire: Repository, endpoint: Endpoint) -> None:
-    first, _ = calls(wire, endpoint, "default", "-o", "personalens_assistant_prompt=vanilla")["bot"]
+def test_vanilla_is_told_nothing_and_that_of_the_paper_to_be_personal(
+    wire: Repository, endpoint: Endpoint
+) -> None:
+    """Of the paper: a system text, and one message: the conversation, then what to write."""
+    vanilla = "-opersonalens_assistant_prompt=vanilla"
+    first, _ = calls(wire, endpoint, "default", vanilla)["bot"]
     assert first.body["messages"] == [{"role": "user", "content": f"The {OPENING}."}]
-
-
-def test_vanilla_of_the_paper_is_personal_and_knows_nothing(wire: Repository, endpoint: Endpoint) -> None:
-    """A system text, and one message: the conversation, then what to write."""
-    first, last = calls(wire, endpoint, "paper", "-opersonalens_assistant_prompt=vanilla")["bot"]
+    first, last = calls(wire, endpoint, "paper", vanilla)["bot"]
     for call in (first, last):
         assert all(word in call.system for word in ("natural", "engaging", "personal", "this user"))
         ask = "Write the assistant's next reply to this user, and nothing before or after it."

@@ -120,17 +120,16 @@ class EventLoop:
         if self._loop is not None and self._thread is not None:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(timeout=1)
-            if not self._thread.is_alive():
-                self._loop.close()
             self._loop = self._thread = None
 
 
 def _run(loop: asyncio.AbstractEventLoop, ended: threading.Event) -> None:
-    """Run the loop until the session ends, even if one assistant exits or stops it."""
+    """Run the loop until it is ended, even if one assistant exits or stops it, and close it."""
     while not ended.is_set():
         # The caller of the assistant gets the exit too, and passes it on.
         with suppress(SystemExit, KeyboardInterrupt):
             loop.run_forever()
+    loop.close()
 
 
 #: Steps of a second in which times are kept. Below that they tell more of the machine than of the assistant.

@@ -161,11 +161,6 @@ def test_who_leaves_unserved_is_not_served(how: dict[str, Any]) -> None:
     assert verdict(BOOKED, **how).score == 0
 
 
-def test_facts_are_the_share_that_stands() -> None:
-    assert verdict(BOOKED, dimension=FACTS).score == 1
-    assert verdict("I've booked a table for two.", dimension=FACTS).score == 0.5
-
-
 @pytest.mark.parametrize(
     ("more", "broken"),
     [
@@ -186,7 +181,9 @@ def test_serving_what_is_forbidden_breaks_a_limit(more: str, broken: bool) -> No
             assert part in task.justification
 
 
-def test_what_is_not_judged_and_what_is_no_reading_of_it() -> None:
+def test_facts_are_the_share_that_stands_and_without_any_they_are_not_judged() -> None:
+    assert verdict(BOOKED, dimension=FACTS).score == 1
+    assert verdict("I've booked a table for two.", dimension=FACTS).score == 0.5
     for dimension in (TC, FACTS):
         with pytest.raises(NotJudged):
             verdict(BOOKED, dimension=dimension, scenario=DINNER)

@@ -118,6 +118,7 @@ def test_an_answer_that_is_late_is_asked_for_once_more(endpoint: Endpoint, spec:
     """It may be billed all the same, and the server may still be at work."""
     endpoint.replies = [Reply(fault="hang")]
     model, waits = patient(endpoint, f"{spec}?timeout=0.8")
+    model.check_ready()  # makes the client, which takes longer than an answer
     assert model.complete(ASK).text == "ok"
     endpoint.answer = lambda call: Reply(fault="hang")
     told = r"within 0.8 s; give it longer with \?timeout= \(gave up after 2 attempts\)"
@@ -125,6 +126,12 @@ def test_an_answer_that_is_late_is_asked_for_once_more(endpoint: Endpoint, spec:
         model.complete(ASK)
     assert len(endpoint.calls) == 4
     assert waits == [0.5, 0.5]
+
+
+def test_an_empty_answer_that_ended_for_a_reason_is_not_asked_for_again(endpoint: Endpoint) -> None:
+    endpoint.answer = lambda call: Reply("", stop="length")
+    model, waits = patient(endpoint, OPENAI)
+    assert (model.complete(ASK).end, len(endpoint.calls), waits) == ("length", 1, [])
 
 
 @BOTH

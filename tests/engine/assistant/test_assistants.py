@@ -38,21 +38,19 @@ class Bot:
 
 
 def test_any_callable_will_do(loop: EventLoop) -> None:
-    bot = Bot()
-    answers = [guarded(a, timeout=5, loop=loop)([]) for a in (bot, bot.method, bot.later, lambda m: "lambda")]
-    assert answers == ["object", "method", "async", "lambda"]
-
-
-def test_async_assistants_share_one_loop(loop: EventLoop) -> None:
-    async def bot(messages: Any) -> object:
+    async def own_loop(messages: Any) -> object:
         return asyncio.get_running_loop()
 
-    call = guarded(bot, timeout=5, loop=loop)
-    assert call([]) is call([])
+    def called(assistant: Callable[[Any], Any]) -> object:
+        return guarded(assistant, timeout=5, loop=loop)([])
 
-
-def test_a_sync_assistant_runs_in_the_thread_of_its_fixtures(loop: EventLoop) -> None:
-    assert guarded(lambda m: threading.current_thread(), timeout=5, loop=loop)([]) is threading.main_thread()
+    bot = Bot()
+    answers = [called(assistant) for assistant in (bot, bot.method, bot.later, lambda m: "lambda")]
+    assert answers == ["object", "method", "async", "lambda"]
+    assert called(own_loop) is called(own_loop), "all share one loop"
+    assert called(lambda m: threading.current_thread()) is threading.main_thread(), (
+        "the thread of its fixtures"
+    )
 
 
 def hangs(messages: Any) -> str:
@@ -66,7 +64,7 @@ async def hangs_async(messages: Any) -> str:
 
 
 async def blocks_the_loop(messages: Any) -> str:
-    time.sleep(6)
+    time.sleep(2)
     return "late"
 
 

@@ -46,17 +46,28 @@ def test_a_retry_is_another_dialogue(told: Repository, most: str) -> None:
     assert sorted(dialogues(told).values()) == [2] * 6
 
 
-def test_trials_controls_and_tests_of_one_scenario_are_dialogues_of_their_own(told: Repository) -> None:
-    told.write(conftest=STATEFUL, test_other="def test_other(personalens):\n    personalens.check()\n")
-    told.inline(*ARGS, "--personalens-trials=2", "--personalens-control=no-context")
-    assert list(dialogues(told).values()) == [2] * (2 * 2 * 2 * 2)
+OTHER = "def test_other(personalens):\n    personalens.check()\n"
 
 
-def test_repeated_tests_are_dialogues_of_their_own(told: Repository) -> None:
-    pytest.importorskip("pytest_repeat")
-    told.write(conftest=STATEFUL)
-    told.inline(*ARGS, "--count", "3")
-    assert list(dialogues(told).values()) == [2] * 6
+@pytest.mark.parametrize(
+    ("args", "files", "count"),
+    [
+        (
+            ("--personalens-trials=2", "--personalens-control=no-context"),
+            {"test_other": OTHER},
+            2 * 2 * 2 * 2,
+        ),
+        (("--count", "3"), {}, 2 * 3),  # of pytest-repeat
+    ],
+)
+def test_repetitions_of_one_scenario_are_dialogues_of_their_own(
+    told: Repository, args: tuple[str, ...], files: dict[str, str], count: int
+) -> None:
+    if "--count" in args:
+        pytest.importorskip("pytest_repeat")
+    told.write(conftest=STATEFUL, **files)
+    told.inline(*ARGS, *args)
+    assert list(dialogues(told).values()) == [2] * count
 
 
 def test_the_next_run_has_the_same_ids_and_each_can_be_a_key_anywhere(told: Repository) -> None:

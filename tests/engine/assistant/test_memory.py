@@ -90,17 +90,10 @@ def test_in_a_control_the_memory_is_empty_or_of_one_stranger(repo: Repository) -
         assert not control or pasts[user] != pasts[own]
 
 
-@pytest.mark.parametrize("context", ["none", "DS"])
-def test_without_the_past_in_the_context_nothing_is_handed_over(repo: Repository, context: str) -> None:
+def test_what_needs_no_past_is_handed_none(repo: Repository) -> None:
     repo.write(conftest=memory("return note"))
-    repo.inline(*RUN, f"-opersonalens_context={context}").assert_outcomes(passed=6)
-    assert not handed(repo)
-
-
-def test_a_stored_dialogue_needs_no_memory(repo: Repository) -> None:
-    repo.write(conftest=memory("return note"))
-    repo.inline(*RUN)
-    (repo.path / "handed.log").unlink()
+    for context in ("none", "DS"):
+        repo.inline(*RUN, f"-opersonalens_context={context}").assert_outcomes(passed=6)
     repo.inline(*RUN[:-2], "--personalens-dialogues=results.json").assert_outcomes(passed=6)
     assert not handed(repo)
 
