@@ -256,8 +256,11 @@ def import_chats(options: argparse.Namespace) -> int:
     return int(left_out > 0)
 
 
-def from_chat(options: argparse.Namespace) -> None:
-    """Make a test of a chat in which an assistant forgot its user; what a person must decide is marked."""
+def from_chat(options: argparse.Namespace) -> int:
+    """Make a test of a chat in which an assistant forgot its user; what a person must decide is marked.
+
+    Return 1 if the answers of a model were refused.
+    """
     if slug(options.person) != options.person or not options.person:
         raise SpecError(
             f"--person: expected small letters, digits and hyphens, such as 'ada', not {options.person!r}",
@@ -270,12 +273,19 @@ def from_chat(options: argparse.Namespace) -> None:
         raise DataError(
             path, "is there already, and somebody may have worked on it; remove it, or give --out"
         )
+    filled: dict[str, Any] | None = draft
     if options.model is not None:
         options.concurrency = 1  # there is one piece
         asking = Asking(options, {"incident": 1})
         if options.estimate:
-            return asking.print_estimate(chats)
-        draft = _filled(draft, chats, asking, options.attempts)
+            asking.print_estimate(chats)
+            return 0
+        with asking.pieces() as pieces:
+            filled = fill_by_model(draft, chats, pieces)
+        for problems in pieces.given_up.values():
+            why = f"the model's answers were refused {options.attempts} times: {'; '.join(problems)}"
+            print(one_line(why), file=sys.stderr)
+    draft = filled or draft
     make_folder(options.out)
     where = shlex.quote(str(path))
     test = f"pytest --personalens-suite memory --personalens-data {where} --personalens-sample all"
@@ -285,17 +295,7 @@ def from_chat(options: argparse.Namespace) -> None:
     for field, message in (todo := problems_of(draft)):
         print(one_line(f"to do: {field}: {message}"))
     print(one_line(f"{'then run' if todo else 'run'}: {test}"))
-    return None
-
-
-def _filled(draft: dict[str, Any], chats: list[Chat], asking: Asking, attempts: int) -> dict[str, Any]:
-    """Return the draft as a model filled it in, or as it was where its answers were refused."""
-    with asking.pieces() as pieces:
-        filled = fill_by_model(draft, chats, pieces)
-    for problems in pieces.given_up.values():
-        why = f"the model's answers were refused {attempts} times: {'; '.join(problems)}"
-        print(one_line(why), file=sys.stderr)
-    return filled or draft
+    return int(filled is None)
 
 
 def _read_chats(files: list[Path], mask: Callable[[str], str]) -> tuple[list[Chat], list[DataError]]:

@@ -77,7 +77,7 @@ def open_reliable(spec: str, at_once: int) -> Reliable:
     model = open_model(spec, connections=max(64, at_once))
     if model is None:
         raise SpecError(f"{spec!r} is no model; give bedrock:MODEL or openai:MODEL", code="PL303")
-    return Reliable(model, limiter=Limiter(start=at_once))
+    return Reliable(model, limiter=Limiter(start=at_once), empty_attempts=2)
 
 
 def refuse_unpriced(options: argparse.Namespace, spec: str, price: Price | None) -> None:

@@ -149,6 +149,7 @@ class Reliable:
         *,
         limiter: Limiter | None = None,
         before: Callable[[], None] = lambda: None,
+        empty_attempts: int = ATTEMPTS,
         sleep: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
@@ -156,14 +157,14 @@ class Reliable:
         self.limiter = limiter or Limiter()
         self.model, self._sleep, self._chance, self._before = model, sleep, chance, before
         self._timeout: float | None = getattr(model, "timeout", None)
-        self.retries = 0
+        self.retries, self._empty_attempts = 0, empty_attempts
         self._answered = self._given_up = False
 
     def complete(self, request: Request, *, on_empty: OnEmpty = lambda answer, /: None) -> Answer:
         """Return the answer, or raise `ModelError`.
 
-        An answer of nothing is asked for again, and `on_empty` called, where chance may give another one. An
-        answer that ended for a reason is returned as it is, whatever it holds.
+        An answer of nothing is asked for again, `empty_attempts` times in all, and `on_empty` called, where
+        chance may give another one. One that ended for a reason is returned as it is, whatever it holds.
         """
         attempts = 1 if self._given_up and not self._answered else ATTEMPTS
         for attempt in range(attempts):
@@ -181,7 +182,7 @@ class Reliable:
                 self.retries += 1
                 self._sleep(wait_after(attempt, busy.retry_after, self._chance))
             else:
-                if not _may_differ(answer, request) or attempt == attempts - 1:
+                if not _may_differ(answer, request) or attempt + 1 >= min(attempts, self._empty_attempts):
                     return answer
                 on_empty(answer)
                 self.retries += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pytest
 
@@ -15,6 +16,7 @@ SAID = "Could I have my usual tablets for the trip to my sister ready by Friday 
 IMPORT = ("import-chats", "chats.jsonl", "--out=own")
 FROM_CHAT = ("from-chat", "chats.jsonl", "--out=own")
 MODEL = "--model=openai:x"
+TOLD = "I start at 8 now, so wake me at 6:40 on workdays. Mail ada@example.com if that fails."
 
 
 def chat(*turns: object) -> str:
@@ -130,15 +132,25 @@ def test_bad_dialogues_are_a_line_each_and_the_others_are_drafted(empty_repo: Re
     assert len([line for line in result.errlines if line]) == len(NOT_READ)
 
 
-def test_a_model_that_never_drafts_is_listed(empty_repo: Repository, endpoint: Endpoint) -> None:
-    endpoint.answer = lambda call: Reply('{"goal": "x", "known": "much"}')
-    write(empty_repo, chat(SAID, "Done."))
-    told = "left out: chat-0001, after 2 attempts: description: expected a text; *"
-    assert_ended(empty_repo.command(*IMPORT, MODEL, "--attempts=2"), 1, err=told)
+@pytest.mark.parametrize(
+    ("command", "answer", "code", "told"),
+    [
+        (IMPORT, '{"goal": "x"}', 1, "left out: chat-0001, after 2 attempts: description: expected a text; *"),
+        (FROM_CHAT, '{"goal": "x"}', 1, "the model's answers were refused 2 times: right: expected a list of texts; *"),
+        (IMPORT, "", 4, "error: openai:x: the model answered nothing; *"),
+        (FROM_CHAT, "", 4, "error: openai:x: the model answered nothing; *"),
+    ],
+)  # fmt: skip
+def test_a_model_that_never_answers_well_is_asked_twice(
+    empty_repo: Repository, endpoint: Endpoint, command: Sequence[str], answer: str, code: int, told: str
+) -> None:
+    endpoint.answer = lambda call: Reply(answer)
+    said = [chat(TOLD, "Fine."), chat("What do I need?", "That.")][: 1 if command is IMPORT else 2]
+    write(empty_repo, *said)
+    assert_ended(empty_repo.command(*command, MODEL, "--attempts=2"), code, err=told)
     assert len(endpoint.calls) == 2
 
 
-TOLD = "I start at 8 now, so wake me at 6:40 on workdays. Mail ada@example.com if that fails."
 ASKED = "Set my usual alarm for tomorrow."
 DINNER = (
     "I'm vegetarian, and Tom eats everything. Any ideas for dinner?", "Pasta!", "Good. What should I order at the Golden Lion?",
