@@ -331,9 +331,8 @@ class FakeModel:
     def complete(self, request: Request) -> Answer:
         """Return the next answer, or raise it."""
         self.requests.append(request)
-        said = next(self._answers)
-        if callable(said):
-            said = said(request)
+        given = next(self._answers)
+        said = given(request) if callable(given) else given
         if isinstance(said, Exception):
             raise said
         if not isinstance(said, (str, Answer)):

@@ -270,9 +270,15 @@ def over(scenarios: int, users: int, item: str = "scenario") -> str:
     return f"over {count(scenarios, item)}" + (f" of {count(users, 'user')}" if users < scenarios else "")
 
 
+def places(difference: float) -> int:
+    """Return the decimals of a difference and its two figures: two, or up to four if they tell it from 0."""
+    return next((n for n in (2, 3, 4) if float(f"{difference:.{n}f}")), 2)
+
+
 def signed(value: float) -> str:
-    """Return a text such as ``+0.10``; a negative value that rounds to zero is ``+0.00``."""
-    return f"{value:+.2f}".replace("-0.00", "+0.00")
+    """Return a text such as ``+0.10``, with the decimals of `places`."""
+    digits = places(value)
+    return f"{round(value, digits) + 0.0:+.{digits}f}"  # no -0.00
 
 
 def p_text(p: float, sides: Literal["one-sided", "two-sided"] = "one-sided") -> str:

@@ -26,6 +26,7 @@ from pytest_personalens.results.summarize import summarize
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.item import shortfalls_of
 from pytest_personalens.results.values.results import Results, write_json
+from pytest_personalens.results.wording import signed
 from tests.support.processes.commands import report as main
 from tests.support.repository import ROOT
 from tests.support.results.rich_results import rich_results
@@ -189,3 +190,8 @@ def test_a_long_name_keeps_the_columns(tmp_path: Path, capsys: pytest.CaptureFix
     (row,) = (n for n, line in enumerate(lines) if line.startswith(name[:35]))
     assert len(lines[row]) == len(lines[row - 1]) == len(lines[row + 1])
     assert lines[row][:41].rstrip().endswith("…")
+
+
+def test_a_difference_has_the_decimals_that_tell_it_from_zero() -> None:
+    values = {0.1: "+0.10", -0.0: "+0.00", 0.0034: "+0.003", -0.00034: "-0.0003", -0.00004: "+0.00"}
+    assert {value: signed(value) for value in values} == values

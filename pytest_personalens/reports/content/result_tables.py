@@ -15,6 +15,7 @@ from pytest_personalens.results.wording import (
     ends_text,
     p_text,
     p_value,
+    places,
     signed,
 )
 
@@ -230,28 +231,31 @@ def kind_tables(results: Results) -> list[Table]:
 def _kind_row(results: Results, group: Group, metric: Metric) -> tuple[str, ...] | None:
     key = metric.measure.value if metric.measure is not None else metric.name
     found = group.figures.get(key)
-    cells, known = [_of_kind(found, results.overall, key)], found is not None
-    for control in results.controls:
+    lifts = [_lift(results, metric, control) for control in results.controls]
+    digits = max((digits for _, digits in lifts), default=2)
+    cells, known = [_of_kind(found, results.overall, key, digits)], found is not None
+    for control, (lift, _) in zip(results.controls, lifts, strict=True):
         of_kind = next((g for g in control.kinds if g.name == group.name), None)
         figure = None if of_kind is None else of_kind.figures.get(key)
         known = known or figure is not None
-        cells += [_of_kind(figure, control.overall, key), _lift(results, metric, control)]
+        cells += [_of_kind(figure, control.overall, key, digits), lift]
     better = metric.better if metric.measure is None else metric.measure.better
     return (
         (f"{metric.label} (lower is better)" if better == "low" else metric.label, *cells) if known else None
     )
 
 
-def _of_kind(found: Figure | None, overall: Group, key: str) -> Cell:
+def _of_kind(found: Figure | None, overall: Group, key: str, digits: int) -> Cell:
     """With the interval of the whole run, if no other kind has the figure: groups have none of their own."""
     whole = overall.figures.get(key)
     if found is None or found.value is None:
         return Cell(_NONE)
     ends = (whole.low, whole.high) if whole is not None and whole.count == found.count else (None, None)
-    return Cell(f"{found.value:,.2f}", figure_cell(0.0, *ends).ends)
+    return Cell(f"{found.value:,.{digits}f}", figure_cell(0.0, *ends).ends)
 
 
-def _lift(results: Results, metric: Metric, control: ControlFigures) -> Cell:
+def _lift(results: Results, metric: Metric, control: ControlFigures) -> tuple[Cell, int]:
+    """The lift over a control, and how many decimals tell it from none."""
     if metric.measure is not None:
         paired = next((one for one in control.lift if one.dimension == metric.measure), None)
         found = None if paired is None else (*paired.gain, paired.p)
@@ -259,10 +263,10 @@ def _lift(results: Results, metric: Metric, control: ControlFigures) -> Cell:
         gain = gain_of(metric, [item for item in results.items if item.control == control.name], results.own)
         found = None if gain is None else (gain.value, gain.low, gain.high, gain.p)
     if found is None:
-        return Cell("")
+        return Cell(""), 2
     lift, low, high, p = found
     chance = "" if p is None else f" ({p_text(p).removeprefix('one-sided ')})"
-    return Cell(f"{signed(lift)}{chance}", figure_cell(0.0, low, high, signed=True).ends)
+    return Cell(f"{signed(lift)}{chance}", figure_cell(0.0, low, high, signed=True).ends), places(lift)
 
 
 def _kind_notes(results: Results, kind: str, items: Sequence[Item]) -> Iterator[str]:

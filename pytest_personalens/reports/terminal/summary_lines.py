@@ -222,12 +222,11 @@ def summary_lines(
     if results.overall.scored:
         if part := part_note(results):
             yield f"scores {part}:", ("yellow",)
-        if not (short and _gates_tell_all(results)):
-            table = _kinds if results.of_suite.table_by_kind else _table
-            for line in table(results, domains=domains, short=short, verbose=verbose):
-                yield line, ()
-            if results.settings.get("judge_model") == _EMBEDDED and results.dataset.startswith(_EMBEDDED):
-                yield from ((line, ()) for line in [results.of_suite.bearings] if line)
+        table = _kinds if results.of_suite.table_by_kind else _table
+        for line in table(results, domains=domains, short=short, verbose=verbose):
+            yield line, ()
+        if results.settings.get("judge_model") == _EMBEDDED and results.dataset.startswith(_EMBEDDED):
+            yield from ((line, ()) for line in [results.of_suite.bearings] if line)
     plain = [
         *(line for table in slice_tables(results) for line in (*table.lines(), *table.notes, "")),
         *([note] if (note := slices_note(results)) else []),
@@ -272,15 +271,6 @@ def _table(results: Results, *, domains: bool, short: bool, verbose: bool) -> It
         yield f"{name:{first}}{group.items:6}{group.scored:8}{cells}"
     if (hidden := len(results.domains) - len(large)) and domains and not short:
         yield f"{count(hidden, 'domain')} with fewer than {_LEAST_IN_A_DOMAIN} items (-v lists them)"
-
-
-def _gates_tell_all(results: Results) -> bool:
-    """True if a gate on the whole run prints each figure of the table, and these are not read by kind."""
-    suite = results.of_suite
-    names = {m.measure.value: m.name for m in suite.metrics if m.measure is not None}
-    shown = {names.get(key, key) for key in suite.headings() if key in results.overall.figures}
-    told = {g.name.removeprefix("regression: ") for g in results.gates if g.value is not None}
-    return shown <= told and not (suite.kinds_apart or suite.table_by_kind)
 
 
 def _kinds(results: Results, *, domains: bool, short: bool, verbose: bool) -> Iterator[str]:
