@@ -217,30 +217,30 @@ class OpenAI(HttpClient):
         return next((int(length) for length in found if isinstance(length, int)), 0)
 
     def check_ready(self) -> None:
-        """Raise `ModelError` if a key is needed and none is set, without any call."""
-        self._connect()
+        """Raise `ModelError` if a key is needed and none is set; nothing is opened or imported for it."""
+        base_url = self._spec.parameters.get("base_url") or os.environ.get("OPENAI_BASE_URL")
+        if base_url and holds_password(base_url):
+            raise ModelError(f"OPENAI_BASE_URL: {NO_PASSWORD}")
+        key = from_environment("OPENAI_API_KEY") or ("none" if base_url else None)
+        if key is None:
+            raise ModelError(
+                "OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL for a server that needs none"
+            )
+        self._url = f"{(base_url or _OPENAI).rstrip('/')}/chat/completions"
+        if len(key) < SHORTEST and not is_private(self._url):
+            raise ModelError(
+                f"OPENAI_API_KEY has {len(key)} characters: a key shorter than {SHORTEST} cannot be"
+                " told from a word of a text, and would be shown; only a server on this machine or in"
+                " a private network may have one"
+            )
+        self._headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"} | {
+            header: value for header, name in _HEADERS.items() if (value := from_environment(name))
+        }
 
     def _connect(self) -> Any:
         with self._lock:
             if self._pool is None:
-                base_url = self._spec.parameters.get("base_url") or os.environ.get("OPENAI_BASE_URL")
-                if base_url and holds_password(base_url):
-                    raise ModelError(f"OPENAI_BASE_URL: {NO_PASSWORD}")
-                key = from_environment("OPENAI_API_KEY") or ("none" if base_url else None)
-                if key is None:
-                    raise ModelError(
-                        "OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL for a server that needs none"
-                    )
-                self._url = f"{(base_url or _OPENAI).rstrip('/')}/chat/completions"
-                if len(key) < SHORTEST and not is_private(self._url):
-                    raise ModelError(
-                        f"OPENAI_API_KEY has {len(key)} characters: a key shorter than {SHORTEST} cannot be"
-                        " told from a word of a text, and would be shown; only a server on this machine or in"
-                        " a private network may have one"
-                    )
-                self._headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"} | {
-                    header: value for header, name in _HEADERS.items() if (value := from_environment(name))
-                }
+                self.check_ready()
                 self._pool = self._open(self._url, self.timeout)
             return self._pool
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_personalens import FakeModel
 from pytest_personalens.core.errors import ModelBusy, ModelError, SpecError
 from pytest_personalens.models import Request, open_model
 from pytest_personalens.models.retry import Reliable
@@ -275,3 +276,23 @@ def test_an_unknown_region_is_found_out_at_once(endpoint: Endpoint, monkeypatch:
         with pytest.raises(ModelError, match=problem):
             model.complete(ASK)
         assert len(waits) == tries
+
+
+def test_a_check_opens_no_connections(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("urllib3.PoolManager", None)
+    Reliable(endpoint.open(OPENAI)).check_ready()
+
+
+def test_a_fake_model_says_what_a_test_gives_it_and_refuses_what_is_no_answer() -> None:
+    busy, own = ModelBusy("in a moment"), lambda request: f"{request.prompt} two"
+    model = FakeModel("one", busy, own, 3, name="fake:x")  # type: ignore[arg-type]
+    assert [model.complete(ASK).text, model.name, model.paid] == ["one", "fake:x", False]
+    with pytest.raises(ModelBusy, match="in a moment"):
+        model.complete(ASK)
+    assert model.complete(ASK).text == "Say hello. two"
+    for _ in range(2):
+        with pytest.raises(TypeError, match="expected a text, an Answer or an exception, not 3"):
+            model.complete(ASK)
+    assert model.requests == [ASK] * 5
+    with pytest.raises(ValueError, match="give it one answer at least"):
+        FakeModel()
