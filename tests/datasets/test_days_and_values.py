@@ -68,9 +68,14 @@ def test_values_are_read_and_said(kind: FactKind, text: str, as_written: str, sa
 @pytest.mark.parametrize(
     ("kind", "text"),
     [
-        ("count", "three"), ("time", "25:00"), ("time", "7 PM"), ("duration", "a while"), ("money", "$5"), ("item", " "),
+        ("count", "three"),
+        ("time", "25:00"),
+        ("time", "7 PM"),
+        ("duration", "a while"),
+        ("money", "$5"),
+        ("item", " "),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_value_is_refused(kind: FactKind, text: str) -> None:
     with pytest.raises(ValueError, match=r"is no|expected"):
         written.parse(kind, text)

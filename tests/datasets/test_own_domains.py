@@ -71,9 +71,6 @@ def test_the_files_are_the_domains(own: Path) -> None:
     dataset = open_dataset(str(own))
     assert dataset.domains() == ("Pharmacy", "Tool Library")
     assert [ref.task for ref in dataset.refs("orla")] == ["pharmacy-1", "tool-library-1", "multi-1"]
-
-
-def test_tasks_over_several_domains_can_be_left_out(own: Path) -> None:
     (own / "multi.toml").unlink()
     assert [ref.kind for ref in open_dataset(str(own)).refs("orla")] == ["single", "single"]
 
@@ -92,17 +89,13 @@ def test_scenarios_carry_the_words_of_their_domains(own: Path) -> None:
         ("pharmacy-1", "How do you get it?", "pick-up"),
         ("tool-library-1", "How is it driven?", "cordless"),
         ("multi-1", "For how long is the ladder?", "two days"),
+        ("tool-library-1", "I've booked the petrol drill for two days, from Monday.", "cordless"),
     ],
 )
 def test_the_user_understands_the_folders_words(own: Path, task: str, question: str, wanted: str) -> None:
     scenario = of(own, task)
     assert wanted in answer(scenario, question).lower()
     assert wanted not in answer(scenario.model_copy(update={"words": {}}), question).lower()
-
-
-def test_the_user_objects_to_another_value_of_the_folders_list(own: Path) -> None:
-    said = answer(of(own, "tool-library-1"), "I've booked the petrol drill for two days, from Monday.")
-    assert "cordless" in said.lower(), said
 
 
 def test_the_judge_understands_the_folders_words(own: Path) -> None:
@@ -142,9 +135,8 @@ def test_a_situation_may_be_absent_in_whole_or_in_part(
     empty_repo: Repository, endpoint: Endpoint, situation: str, shown: str
 ) -> None:
     empty_repo.write(conftest=HOOK.replace(SITUATION, situation) + BOT)
-    assert_ended(
-        empty_repo.command("check-dataset", "support"), 0, "*support 3 *goal", "support 3: no findings *"
-    )
+    checked = ("*support 3 *goal", "support 3: no findings *")
+    assert_ended(empty_repo.command("check-dataset", "support"), 0, *checked)
     run = ("--personalens-sample=1", "--personalens-data=support", "--personalens-gate=valid >= 1")
     assert empty_repo.inline(*run).ret == 0
     verdict = 'Evidence: turn 1: "Sent."\nJustification: so\nScore: 3'

@@ -10,9 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from pytest_personalens.results.values.results import write_json
 from tests.support.datasets.folders import write_own_domains
-from tests.support.processes.runs import assert_usage_error, merge_shards, run_shards
+from tests.support.processes.commands import refusal
+from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository
+from tests.support.results.rich_results import rich_results
+from tests.support.results.scored_items import write_shards
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "4", *TOLD_AGENTS, "--personalens-gate", "valid >= 0.9")
@@ -95,21 +99,28 @@ def test_reports_of_an_earlier_run_are_replaced(told: Repository, monkeypatch: p
     assert told.inline(*ARGS, "--personalens-report", "step.md").ret == 0
 
 
-def test_commands_replace_nothing_that_they_read(told: Repository) -> None:
-    run_shards(told, 2, *ARGS)
-    told.inline(*ARGS, "--personalens-report", "r.json")
-    before = {path: path.read_bytes() for path in told.path.glob("*.json")}
+def test_commands_replace_nothing_that_they_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_shards(tmp_path)
+    write_json(rich_results(3), tmp_path / "r.json")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     for ending in ("json", "html", "md"):
-        (told.path / f"link.{ending}").symlink_to("shard-2.json")
-        (told.path / f"report.{ending}").symlink_to("r.json")
-    read = "is what this command (shard 2) reads, and would be replaced; *"
-    linked = "is or goes through a symbolic link, which is not followed; *"
+        (tmp_path / f"link.{ending}").symlink_to("2.json")
+        (tmp_path / f"report.{ending}").symlink_to("r.json")
+    linked = "is or goes through a symbolic link, which is not followed; "
     for output in ("report", "save-baseline"):
-        for path in ("shard-2.json", "link.json", "link.html", "link.md"):
-            why = read if path == "shard-2.json" else linked
-            assert_usage_error(merge_shards(told, f"--{output}", path), f"error: --{output}: {path} {why}")
+        for path in ("2.json", "link.json", "link.html", "link.md"):
+            why = (
+                linked
+                if path != "2.json"
+                else "is what this command (shard 2) reads, and would be replaced; "
+            )
+            told = refusal(capsys, "merge", "1.json", "2.json", f"--{output}", path)
+            assert told.startswith(f"error: --{output}: {path} {why}")
     for more in (("report.html",), ("report.md",), ("report.md", "--table", "3")):
-        assert told.command("report", "r.json", "--report", *more).ret == 4
+        assert linked in refusal(capsys, "report", "r.json", "--report", *more)
     assert {path: path.read_bytes() for path in before} == before
 
 

@@ -12,12 +12,15 @@ from urllib.parse import quote
 
 import pytest
 
+from pytest_personalens.reports.html.page import write_html
 from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from selenium.webdriver import Chrome
+
+    from pytest_personalens import Results
 
 #: Nothing that Chromium does for itself may pass for a request of the page.
 ARGUMENTS: Final = (
@@ -49,6 +52,11 @@ class Page:
             lambda _: self.js("return document.documentElement.dataset.ready")
         )
 
+    def show(self, results: Results, folder: Path, fragment: str = "") -> None:
+        """Open the page of some results, which is written to a folder."""
+        write_html(results, folder / "report.html")
+        self.open(folder / "report.html", fragment)
+
     def js(self, script: str, *args: object) -> Any:
         """What `script` returns."""
         return self.chrome.execute_script(script, *args)
@@ -77,7 +85,7 @@ class Page:
 
     def unfold(self) -> None:
         """Open all that is folded."""
-        self.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        self.each("details", "e.open = true")
         self.settle()
 
     def settle(self) -> None:
@@ -90,10 +98,13 @@ class Page:
         """The text of the first element that fits, as it is seen."""
         return str(self.chrome.find_element("css selector", css).text)
 
+    def each(self, css: str, of: str) -> list[Any]:
+        """What a script says of each element `e` that fits, shown or not."""
+        return list(self.js(f"return [...document.querySelectorAll(arguments[0])].map((e) => {of})", css))
+
     def texts(self, css: str) -> list[str]:
         """The texts of all elements that fit, shown or not."""
-        every = "[...document.querySelectorAll(arguments[0])]"
-        return [str(text) for text in self.js(f"return {every}.map((e) => e.textContent)", css)]
+        return self.each(css, "e.textContent")
 
     def focus(self) -> str:
         """The text of what has the focus."""

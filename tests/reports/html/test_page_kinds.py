@@ -53,10 +53,8 @@ def signed(value: float) -> str:
 @pytest.mark.slow
 def test_a_kind_has_its_figures_in_every_setting(page: Page, threads: Repository) -> None:
     results = threads.results()
-    rows = "[...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent))"
-    caption = "table.caption ? table.caption.textContent.split(':')[0] : ''"
-    every = "[...document.querySelectorAll('table')]"
-    tables = dict(page.js(f"return {every}.map((table) => [{caption}, {rows}])"))
+    rows = "[...e.rows].map((row) => [...row.cells].map((cell) => cell.textContent))"
+    tables = dict(page.each("table", f"[e.caption ? e.caption.textContent.split(':')[0] : '', {rows}]"))
     head, row, *more = tables["sentiment"]
     assert head[1:] == ["P-Conv", "NP-Conv", "lift"]
     assert [one[0] for one in (row, *more)] == ["accuracy", "F1", "weighted F1", "MCC"]
@@ -77,8 +75,8 @@ def test_an_item_shows_its_request_and_whose_past_it_had(page: Page, threads: Re
     rows = page.texts("#rows tbody th .about")
     assert any(re.fullmatch(rf"read as {read['value']}; true: \w+", row) for row in rows)
     page.open(threads.path / "report.html", width=390)
-    seen = "[...document.querySelectorAll('#rows tbody td[data-label]')].filter((e) => e.getClientRects().length)"
-    shown = page.js(f"return {seen}.map((e) => e.dataset.label)")
+    cells = page.each("#rows tbody td[data-label]", "[e.getClientRects().length, e.dataset.label]")
+    shown = [label for rectangles, label in cells if rectangles]
     assert set(shown) == {"correct", "log error"}, "no reading of another kind has room on a phone"
     assert len(shown) == len(page.texts("#rows tbody tr"))
     page.open(threads.path / "report.html")
@@ -97,13 +95,11 @@ def test_an_item_shows_its_request_and_whose_past_it_had(page: Page, threads: Re
         assert beside["truth"] == truth
         assert beside["the assistant had"] == f"{whose} past, and the conversation"
         assert page.texts(".others a") == [other]
-    assert page.console() == []
 
 
 def test_items_are_found_by_setting_kind_domain_and_answer(page: Page, threads: Repository) -> None:
     results = threads.results()
-    names = page.js("return [...document.querySelectorAll('#filters select')].map((s) => s.name)")
-    assert {"control", "kind", "domain", "answer"} <= set(names)
+    assert {"control", "kind", "domain", "answer"} <= {*page.each("#filters select", "e.name")}
     wrong = [a for a in answers(results, "sentiment", "np-conv") if a["read"] and a["value"] != a["truth"]]
     page.go("#control=np-conv&kind=sentiment&answer=wrong")
     assert page.text("#count") == f"{len(wrong)} of {len(results['items'])} predictions"
@@ -115,8 +111,7 @@ def test_axe_finds_no_serious_fault_in_kinds_and_requests(page: Page, threads: R
     for width, dark, opened in product((1280, 390), (False, True), (False, True)):
         page.open(threads.path / "report.html", width=width, dark=dark)
         if opened:
-            page.js("document.querySelector('#rows tbody a').click()")
-            page.settle()
+            page.click("#rows tbody a")
         page.unfold()
         assert page.faults(axe) == [], (width, dark, opened)
         assert page.js("return document.documentElement.scrollWidth <= innerWidth")

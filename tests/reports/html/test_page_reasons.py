@@ -40,16 +40,14 @@ def test_reasons_are_added_up_and_lead_to_their_dialogues(page: Page, file: Path
     page.open(file)
     scored = [item.evaluation for item in compared.own if item.evaluation.scored]
     counts = Counter(c for e in scored for c in {r.code for v in e.verdicts for r in v.reasons})
-    rows = "[...document.querySelectorAll('.bars tr')]"
-    links = page.js(
-        f"return {rows}.map((r) => [r.querySelector('a').getAttribute('href'), r.querySelector('td').textContent])"
+    links = page.each(
+        ".bars tr", "[e.querySelector('a').getAttribute('href'), e.querySelector('td').textContent]"
     )
     lost: tuple[ReasonCode, ...] = ("asks-known", "uses-stated", "ignores", "missing")
     assert dict(links) == {f"#reason={code}": str(counts[code]) for code in lost}
     for href, number in links:
         page.go(href)
         assert page.text("#count") == f"{number} of 40 dialogues"
-    assert page.console() == []
 
 
 def test_gates_and_wide_tables_on_a_phone(page: Page, file: Path, compared: Results) -> None:
@@ -63,8 +61,7 @@ def test_gates_and_wide_tables_on_a_phone(page: Page, file: Path, compared: Resu
     assert page.js(hint) is True
     seen = page.text(".gates tbody")
     assert all(f"{gate.value:.2f}".lstrip("-") in seen for gate in compared.gates if gate.value is not None)
-    cells = "[...document.querySelectorAll('.gates td')]"
-    assert page.js(f"return {cells}.every((c) => c.getBoundingClientRect().right <= innerWidth)")
+    assert all(page.each(".gates td", "e.getBoundingClientRect().right <= innerWidth"))
 
 
 def test_rows_say_why_and_not_what_was_wanted(page: Page, file: Path, compared: Results) -> None:
@@ -91,8 +88,9 @@ def test_then_and_now_part_where_the_dialogues_do(page: Page, file: Path, compar
         assert page.texts(".now .bubble") == [m.content for m in now[first:]]
         assert page.texts(".then .first-difference .bubble") == bubbles[:1]
         assert page.text(".then h3") == "Before (baseline)"
-        folded = page.js("return [...document.querySelectorAll('details.lead')].map((e) => e.open)")
-        assert folded == [False] * (first > 2), "it opens where the dialogues part"
+        assert page.each("details.lead", "e.open") == [False] * (first > 2), (
+            "it opens where the dialogues part"
+        )
 
 
 @pytest.mark.slow
@@ -114,20 +112,16 @@ def test_runs_stand_side_by_side(page: Page, repo: Repository, monkeypatch: pyte
 
 @pytest.mark.slow
 def test_trials_share_a_row_and_each_can_be_opened(page: Page, tmp_path: Path) -> None:
-    results = rich_results(12, trials=3)
-    write_html(results, tmp_path / "r.html")
-    page.open(tmp_path / "r.html")
+    page.show(results := rich_results(12, trials=3), tmp_path)
     assert page.text("#count") == "36 dialogues in 12 rows"
     assert len(page.texts("#rows tbody tr")) == 10, "the first rows, until somebody asks for all"
     page.click("#more")
     assert len(page.texts("#rows tbody tr")) == 12
     page.click("[data-sort=scenario]")
     signs = {"passed": "✓", "low": "✕", "uncounted": "\N{EN DASH}"}
-    name, trials, mean = page.js(
-        "const r = document.querySelector('#rows tbody tr'); return [r.querySelector('a').textContent,"
-        " [...r.querySelectorAll('.trials a')].map((a) => [a.firstChild.textContent, a.getAttribute('href')]),"
-        " r.querySelectorAll('td.num')[1].textContent]"
-    )
+    row = "#rows tbody tr:first-child"
+    name, mean = page.text(f"{row} a"), page.texts(f"{row} td.num")[1]
+    trials = page.each(f"{row} .trials a", "[e.firstChild.textContent, e.getAttribute('href')]")
     of_row = [item for item in results.items if item.evaluation.scenario == name]
     assert [sign for sign, _ in trials] == [signs[i.status] for i in sorted(of_row, key=lambda i: i.trial)]
     assert mean == f"{sum(i.evaluation.personalization or 0 for i in of_row) / 3:.2f}"

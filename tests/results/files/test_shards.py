@@ -10,17 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_personalens.core.options.gate import read_gate
-from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.core.suite import get_suite
 from pytest_personalens.datasets import EmbeddedDataset, draw
-from pytest_personalens.results.values.results import write_json
 from tests.results.gates.test_gates import ARGS, ECHO, HOOKS
 from tests.support.processes.commands import refusal
 from tests.support.processes.runs import assert_ended, ends_worker, merge_shards, run_shards
 from tests.support.repository import Repository, edited
-from tests.support.results.scored_items import items, run
+from tests.support.results.scored_items import write_shards
 from tests.support.scripted_agents import BY_DOMAIN, TOLD
 
 EMBEDDED = EmbeddedDataset()
@@ -231,11 +227,7 @@ def test_calls_and_dollars_add_up(repo: Repository) -> None:
 def shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder, now the current one, with the results of two shards, 1.json and 2.json."""
     monkeypatch.chdir(tmp_path)
-    gate = (read_gate("tcr >= 0.5", get_suite("personalens")),)
-    for number in (1, 2):
-        settings = Settings.default(sample=4, shard=(number, 2), gate=gate)
-        part = run(items(2, start=2 * number), settings, requested=4, drawn=4)
-        write_json(part, tmp_path / f"{number}.json")
+    write_shards(tmp_path)
     return tmp_path
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from pytest_personalens.core.dialogue.dialogue import Dialogue
 from pytest_personalens.core.judging.evaluation import Evaluation
 from pytest_personalens.core.judging.measure import Score
 from pytest_personalens.core.judging.verdict import Dimension, Verdict
+from pytest_personalens.core.options.gate import read_gate
 from pytest_personalens.core.options.settings import Settings
+from pytest_personalens.core.suite import get_suite
 from pytest_personalens.results.summarize import summarize
 from pytest_personalens.results.values.item import Item, shortfalls_of
-from pytest_personalens.results.values.results import Results
+from pytest_personalens.results.values.results import Results, write_json
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
 #: A score for all scenarios, or for each by its number; None where the judge gives none.
@@ -83,3 +86,12 @@ def run(items: Sequence[Item], settings: Settings | None = None, **facts: Any) -
     """A whole run of these items, before its gates."""
     told, size = (settings or Settings.default())._asdict(), len(items)
     return summarize(items, settings=told, **{"dataset": "d 1", "requested": size, "drawn": size, **facts})
+
+
+def write_shards(folder: Path) -> None:
+    """Write the results of the two shards of a run with a gate, 1.json and 2.json."""
+    gate = (read_gate("tcr >= 0.5", get_suite("personalens")),)
+    for number in (1, 2):
+        settings = Settings.default(sample=4, shard=(number, 2), gate=gate)
+        part = run(items(2, start=2 * number), settings, requested=4, drawn=4)
+        write_json(part, folder / f"{number}.json")
