@@ -194,31 +194,27 @@ def test_the_items_of_every_module_run_side_by_side_with_the_assistant_of_their_
     slow.run(*args).assert_outcomes(passed=24)
 
 
+FLAKY = """
+    import collections
+    from pytest_personalens import DataError
+    from pytest_personalens.datasets import EmbeddedDataset
+
+    class Flaky(EmbeddedDataset):
+        loaded = collections.Counter()
+
+        def load(self, ref):
+            self.loaded[ref] += 1
+            if self.loaded[ref] > 1 and ref.task.startswith("shopping"):
+                raise DataError("profile.toml", "the file is gone")
+            return super().load(ref)
+
+    def pytest_personalens_dataset(spec, config):
+        return Flaky()
+"""
+
+
 def test_a_scenario_that_cannot_be_loaded_is_the_error_of_its_own_item(slow: Repository) -> None:
-    slow.write(
-        conftest="""
-        import collections
-        import pytest
-        from pytest_personalens.datasets import EmbeddedDataset
-        from pytest_personalens.core.errors import DataError
-
-        class Flaky(EmbeddedDataset):
-            loaded = collections.Counter()
-
-            def load(self, ref):
-                self.loaded[ref] += 1
-                if self.loaded[ref] > 1 and ref.task.startswith("shopping"):
-                    raise DataError("profile.toml", "the file is gone")
-                return super().load(ref)
-
-        def pytest_personalens_dataset(spec, config):
-            return Flaky()
-
-        @pytest.fixture(scope="session")
-        def personalens_assistant():
-            return lambda messages: "I've booked it for 19:30."
-        """
-    )
+    slow.write(conftest=SYNC + FLAKY)
     result = slow.run("--personalens-sample=6", "-opersonalens_parallel=3", *LENIENT)
     outcomes = result.parseoutcomes()
     assert outcomes["errors"] >= 1

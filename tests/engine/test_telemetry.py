@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.repository import Repository
+from tests.support.scripted_agents import TOLD
 
 pytest.importorskip("opentelemetry.sdk", reason="the extra otel is not installed")
 
@@ -110,19 +111,14 @@ def test_a_crash_is_an_error_of_the_span_and_no_reading(repo: Repository) -> Non
     assert events == []
 
 
-def test_a_run_without_an_sdk_loads_nothing_of_it(repo: Repository) -> None:
-    repo.write(
-        conftest="""
+LOADED = """
+    def pytest_unconfigure():
         import sys
 
-        import pytest
+        print("loaded:", [name for name in sys.modules if name.startswith("opentelemetry")])
+"""
 
-        @pytest.fixture
-        def personalens_assistant():
-            return lambda messages: "I've booked it for 19:30, reference QX77."
 
-        def pytest_unconfigure():
-            print("loaded:", [name for name in sys.modules if name.startswith("opentelemetry")])
-        """
-    )
+def test_a_run_without_an_sdk_loads_nothing_of_it(repo: Repository) -> None:
+    repo.write(conftest=TOLD + LOADED)
     repo.run("--personalens-sample=1", "-s").stdout.fnmatch_lines(["loaded: *[[][]]"])

@@ -1,7 +1,6 @@
-"""A real language model in all roles: SmolLM2 with 135 million parameters, behind two servers on loopback. It
-answers badly; the run must not.
+"""A real language model in all roles: SmolLM2 with 135 million parameters, behind two servers on loopback.
 
-Run by ``make test-real-model``, which installs what it needs.
+It answers badly; the run must not. Run by ``make test-real-model``, which installs what it needs.
 """
 
 from __future__ import annotations
@@ -27,11 +26,7 @@ from tests.support.repository import Repository
 
 pytestmark = pytest.mark.real_model
 SPEC: Final = "openai:smollm2?max_tokens=300&timeout=900"
-ROLES = (
-    "--personalens-user-model", SPEC, "--personalens-judge-model", SPEC, "--personalens-assistant", SPEC,
-)  # fmt: skip
-
-
+ROLES = ("--personalens-user-model", SPEC, "--personalens-judge-model", SPEC, "--personalens-assistant", SPEC)
 #: Seconds that a server may take to start.
 _PATIENCE: Final = 180
 #: The program of LiteLLM's proxy, in an environment of its own.
@@ -128,22 +123,18 @@ def test_a_bad_model_in_all_roles(
     more = ("--personalens-record", "live", "-o", "personalens_max_turns=2", "--personalens-report", "r.json")
     result = empty_repo.run("--personalens-sample", "3", *ROLES, *more)
     out = result.stdout.str()
-    assert "Traceback" not in out
-    assert "INTERNALERROR" not in out
+    assert "Traceback" not in out and "INTERNALERROR" not in out
     assert result.ret in (0, 1)
-    data = json.loads((empty_repo.path / "r.json").read_text(encoding="utf-8"))
+    data = empty_repo.results("r.json")
     assert len(data["items"]) == 3
-    for item in data["items"]:
-        evaluation = item["evaluation"]
+    for evaluation in (item["evaluation"] for item in data["items"]):
         if evaluation["cause"]:
             assert evaluation["cause"] in ("judge", "user-agent", "assistant"), evaluation
             assert evaluation["detail"]
         else:
             assert {v["dimension"] for v in evaluation["verdicts"]} == {"task_completion", "personalization"}
     calls = sum(u["calls"] for u in data["usage"].values())
-    tokens = sum(u["input_tokens"] + u["cached_tokens"] for u in data["usage"].values())
     assert calls >= 3, "each dialogue has at least an opening, which so small a model may not end"
-    assert tokens > 0
+    assert sum(u["input_tokens"] + u["cached_tokens"] for u in data["usage"].values()) > 0
     printed = re.search(r"^all +([\d,]+) ", out, re.MULTILINE)
-    assert printed
-    assert int(printed[1].replace(",", "")) == calls, "every bought call is accounted for"
+    assert printed and int(printed[1].replace(",", "")) == calls, "every bought call is accounted for"
