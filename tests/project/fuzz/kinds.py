@@ -34,7 +34,7 @@ KINDS: Final[Mapping[str, tuple[Maker, int]]] = {
 }
 #: The other kinds do nothing to what is there: their control is the plain run.
 WITH_A_CONTROL: Final = frozenset(KINDS) - {
-    "options", "pairs of options", "environment", "assistants", "replies", "fixtures", "misspelt keys", "places", "linked records", "drafts",
+    "options", "pairs of options", "environment", "assistants", "replies", "fixtures", "agents", "misspelt keys", "places", "linked records", "drafts",
 }  # fmt: skip
 #: A round, in which the kinds come mixed: each share of the cases holds them alike.
 ROUND: Final = tuple(kind for kind, (_, times) in KINDS.items() for _ in range(times))

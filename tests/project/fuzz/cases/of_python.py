@@ -80,18 +80,15 @@ def assistant(setup: Setup) -> Case:
     rng, more = setup.rng, _options(setup)
     head, asynchronous = rng.choice(_FIXTURES), rng.choice(("", "", "async "))
     if rng.random() < 0.45:
-        told = rng.choice(_CALLABLES)
-        body = rng.choice(("return", "return", "return", "yield")) + f" {told}"
-        wanted = rng.choice(_WANTED)
-        kind = rng.choice(("", "", "async "))
-        function = f"{head}\n{kind}def personalens_assistant({wanted}):\n    {body}\n"
+        returns, told = rng.choice(("return", "return", "return", "yield")), rng.choice(_CALLABLES)
+        function = (
+            f"{head}\n{asynchronous}def personalens_assistant({rng.choice(_WANTED)}):\n    {returns} {told}\n"
+        )
     elif rng.random() < 0.2:
-        told = rng.choice(_BODIES)
-        function = f"{head}\ndef personalens_assistant():\n    {told}\n"
+        function = f"{head}\ndef personalens_assistant():\n    {rng.choice(_BODIES)}\n"
     else:
-        told = rng.choice(_BODIES)
         parameters = rng.choice((*("messages",) * 3, "messages, context", "*messages", "self", ""))
-        bot = f"{asynchronous}def bot({parameters}):\n    {told}\n"
+        bot = f"{asynchronous}def bot({parameters}):\n    {rng.choice(_BODIES)}\n"
         function = f"{head}\ndef personalens_assistant():\n{indent(bot, '    ')}    return bot\n"
     _conftest(setup, _HELP, function)
     return Case(f"{function!r} {' '.join(more)}"[:250], (*RUN, *more), writes=True)
@@ -105,9 +102,8 @@ def context(setup: Setup) -> Case:
     rng, more = setup.rng, _options(setup)
     names = (*("personalens_context",) * 2, "personalens_scenario", "personalens", "snapshot")
     name, returned = rng.choice(names), (f"return {one}" for one in _CALLABLES[:12])
-    body = rng.choice(
-        (*_BODIES, "return personalens_context_of()", "yield None", "yield 1; yield 2", *returned)
-    )
+    own = ("return personalens_context_of()", "yield None", "yield 1; yield 2")
+    body = rng.choice((*_BODIES, *own, *returned))
     wanted = rng.choice(("", "", name, "request", "personalens_scenario", "personalens_assistant"))
     function = f"{rng.choice(_FIXTURES[:6])}\ndef {name}({wanted}):\n    {body}\n"
     _conftest(setup, _HELP, _CONTEXT, function)
@@ -175,11 +171,8 @@ def dataset(setup: Setup) -> Case:
     return Case(f"{told or offered} {' '.join(more)}", given, writes=True)
 
 
-_AGENTS: Final = {
-    "User": ("turn(self, scenario, transcript)", "--personalens-user-model=odd"),
-    "Judge": ("verdict(self, scenario, dialogue, dimension)", "--personalens-judge-model=odd"),
-    "Model": ("complete(self, request)", "--personalens-judge-model=odd"),
-}
+#: Class -> its method, the hook that offers it, and the option that names it.
+_AGENTS: Final = {"User": ("turn", "user_agent", "user"), "Judge": ("verdict", "judge", "judge"), "Model": ("complete", "model", "judge")}  # fmt: skip
 _ANSWERS: Final = (
     *_BODIES, "return UserTurn(None)", "return UserTurn(5, done='x')", "return UserTurn('', done=True)", "return UserTurn('\\ud83d')", "return UserTurn('x' * 200_000)",
     "return UserTurn('hello', done=None)", "return UserTurn(type('T', (str,), {})('bye'), done=1)", "return ('hello', True)", "return Answer(text=None)",
@@ -193,31 +186,18 @@ _ANSWERS: Final = (
 
 def agent(setup: Setup) -> Case:
     """A user agent, a judge or a model of one's own, or an observer's hook."""
-    if not setup.mutates:
-        return Case("", (*RUN, "--personalens-judge-model=told"))
     rng, more = setup.rng, _options(setup)
     if rng.random() < 0.15:
         value = rng.choice(_LINES)
-        hook = f"def pytest_personalens_report_lines(results, config):\n    return {value}\n"
-        _conftest(setup, hook)
+        _conftest(setup, f"def pytest_personalens_report_lines(results, config):\n    return {value}\n")
         return Case(f"report lines {value}", (*RUN, *more), writes=True)
     name = rng.choice(sorted(_AGENTS))
-    signature, flag = _AGENTS[name]
-    method = signature.partition("(")[0]
-    answer = rng.choice(_ANSWERS)
-    attributes = rng.choice(("",) * 6 + _ATTRIBUTES)
-    kind = {"User": "user_agent", "Judge": "judge", "Model": "model"}[name]
+    method, kind, option = _AGENTS[name]
+    answer, attributes = rng.choice(_ANSWERS), rng.choice(("",) * 6 + _ATTRIBUTES)
     odd = f"class Odd({name}):\n    {attributes or 'odd = True'}\n    def {method}(self, *args, **kwargs):\n        {answer}\n"
     offered = rng.choice(("Odd()",) * 8 + ("Odd", "object()", "'x'", "5"))
-    config = ", config" if kind == "model" else ""
-    others = {"model": ["user_agent", "judge"], "user_agent": ["judge"], "judge": ["user_agent"]}[kind]
-    classes = {"user_agent": "User", "judge": "Judge"}
-    told = "".join(
-        f"def pytest_personalens_{other}(spec):\n    return {{'told': {classes[other]}()}}.get(spec)\n"
-        for other in others
-    )
-    hook = f"def pytest_personalens_{kind}(spec{config}):\n    return {offered} if spec == 'odd' else None\n"
-    _conftest(setup, _HELP, odd, told, hook)
+    hook = f"def pytest_personalens_{kind}(spec):\n    return {offered} if spec == 'odd' else None\n"
+    _conftest(setup, _HELP, odd, hook)
     spends = ("--personalens-record", "live") if name == "Model" or rng.random() < 0.3 else ()
     what = f"{name}, {attributes} {answer}, {offered} {' '.join(more)}"
-    return Case(what, (*RUN, flag, *spends, *more), writes=True)
+    return Case(what, (*RUN, f"--personalens-{option}-model=odd", *spends, *more), writes=True)
