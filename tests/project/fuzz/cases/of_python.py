@@ -43,6 +43,9 @@ _HELP: Final = """
                 raise TypeError("no")
             return "I cannot do that."
 
+    class Model:
+        name, paid = "odd", True
+
     async def coroutine():
         return "x"
 
