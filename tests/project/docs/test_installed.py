@@ -146,7 +146,8 @@ def test_the_code_in_the_docs_runs(
 
 
 def test_links_in_the_docs_lead_somewhere() -> None:
-    for page in [*PAGES, ROOT / "CONTRIBUTING.md", *(ROOT / "data").rglob("*.md")]:
+    others = ("CONTRIBUTING.md", "llms.txt", "SECURITY.md", "CODE_OF_CONDUCT.md", "RELEASING.md")
+    for page in [*PAGES, *(ROOT / name for name in others), *(ROOT / "data").rglob("*.md")]:
         for target in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text(encoding="utf-8")):
             path, _, section = target.partition("#")
             found = page.parent / path if path else page
