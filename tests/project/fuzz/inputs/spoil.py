@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-import os
 import re
 import shutil
 import socket
 import tomllib
 from collections.abc import Callable
+from contextlib import chdir
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
@@ -90,131 +91,104 @@ def _spoil_text(path: Path, rng: Random) -> Spoilt:
     return Spoilt(name)
 
 
-def _key_twice(text: str, rng: Random) -> str:
-    keys = list(re.finditer(r'"[^"\n]{1,40}"\s*:', text)) or list(re.finditer(r"^.+=.*$", text, re.MULTILINE))
-    if not keys:
-        return text + text
-    found = rng.choice(keys)
-    again = f"{found[0]} null, " if found[0].endswith(":") else f"{found[0]}\n"
-    return text[: found.start()] + again + text[found.start() :]
+def _inserted(what: str, text: str, rng: Random) -> str:
+    cut = rng.randint(0, len(text))
+    return text[:cut] + what + text[cut:]
 
 
-def _insert(what: str) -> Callable[[str, Random], str]:
-    def insert(text: str, rng: Random) -> str:
-        cut = rng.randint(0, len(text))
-        return text[:cut] + what + text[cut:]
-
-    return insert
-
-
-def _lines(change: Callable[[list[str], Random], object]) -> Callable[[str, Random], str]:
-    def rewrite(text: str, rng: Random) -> str:
-        lines = text.splitlines(keepends=True)
-        if lines:
-            change(lines, rng)
-        return "".join(lines)
-
-    return rewrite
+def _line(times: int, text: str, rng: Random) -> str:
+    lines = text.splitlines(keepends=True)
+    place = rng.randrange(len(lines) or 1)
+    lines[place : place + 1] *= times
+    return "".join(lines)
 
 
-def _number_changed(text: str, rng: Random) -> str:
-    numbers = list(re.finditer(r"\d+", text))
-    if not numbers:
-        return text
-    found, other = rng.choice(numbers), rng.choice(("NaN", "1e999", "-1", "9" * 5000, "0x10", "007"))
-    return text[: found.start()] + other + text[found.end() :]
+def _one(pattern: str, new: Callable[[str, Random], str]) -> Callable[[str, Random], str]:
+    """Put something in the place of one match; all twice where there is none."""
+
+    def change(text: str, rng: Random) -> str:
+        matches = list(re.finditer(pattern, text, re.MULTILINE))
+        if not matches:
+            return text + text
+        found = rng.choice(matches)
+        return text[: found.start()] + new(found[0], rng) + text[found.end() :]
+
+    return change
 
 
+_INSERTED: Final = {
+    "NUL": "\x00", "an escape sequence": "\x1b]0;x\x07", "a line break": "\n", "a line separator": "\u2028", "a quote": '"', "a dollar": "$x ${ $",
+    "a brace": "}]", "no UTF-8": "\udcff\udcfe",
+}  # fmt: skip
+_NUMBERS: Final = ("NaN", "1e999", "-1", "9" * 5000, "0x10", "007")
 TEXTS: Final[dict[str, Callable[[str, Random], str]]] = {
     "cut off": lambda text, rng: text[: rng.randint(0, max(0, len(text) - 1))],
     "begins late": lambda text, rng: text[rng.randint(1, max(1, len(text))) :],
-    "a key twice": _key_twice,
-    "a line left out": _lines(lambda lines, rng: lines.pop(rng.randrange(len(lines)))),
-    "a line twice": _lines(lambda lines, rng: lines.insert(rng.randrange(len(lines)), rng.choice(lines))),
-    "another number": _number_changed,
-    "NUL in it": _insert("\x00"),
-    "an escape sequence in it": _insert("\x1b]0;x\x07"),
-    "a line break in it": _insert("\n"),
-    "a line separator in it": _insert("\u2028"),
-    "a quote in it": _insert('"'),
-    "a dollar in it": _insert("$x ${ $"),
-    "a brace in it": _insert("}]"),
-    "no UTF-8 in it": _insert("\udcff\udcfe"),
+    "a key twice": _one(
+        r'"[^"\n]{1,40}"\s*:|^.+=.*$',
+        lambda key, rng: f"{key} null, {key}" if key[-1] == ":" else f"{key}\n{key}",
+    ),
+    "a line left out": partial(_line, 0),
+    "a line twice": partial(_line, 2),
+    "another number": _one(r"\d+", lambda number, rng: rng.choice(_NUMBERS)),
+    **{f"{name} in it": partial(_inserted, what) for name, what in _INSERTED.items()},
     "all twice": lambda text, rng: text + text,
     "line ends of Windows": lambda text, rng: text.replace("\n", "\r\n"),
     "blanks around": lambda text, rng: f" \n\t{text}\n\n \n",
 }
 
 
-def _gone(path: Path) -> None:
-    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
-
-
-def _instead(make: Callable[[Path], object]) -> Callable[[Path, Random], None]:
+def _instead(make: Callable[[Path], object], path: Path, rng: Random) -> None:
     """Put what `make` makes in the place of the file."""
-
-    def replace(path: Path, rng: Random) -> None:
-        _gone(path)
-        make(path)
-
-    return replace
+    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
+    make(path)
 
 
-def _to_itself_elsewhere(path: Path, rng: Random) -> None:
-    aside = path.with_name(f"{path.name}.aside")
-    path.rename(aside)
+def _linked(path: Path, rng: Random) -> None:
+    aside = path.rename(path.with_name(f"{path.name}.aside"))
     path.symlink_to(aside.name)
 
 
 def _socket(path: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as made:
-        here = Path.cwd()
-        os.chdir(path.parent)  # the path of a socket must be short
-        try:
-            made.bind(path.name)
-        finally:
-            os.chdir(here)
-
-
-def _rewritten(change: Callable[[bytes, Random], bytes]) -> Callable[[Path, Random], None]:
-    def rewrite(path: Path, rng: Random) -> None:
-        path.write_bytes(change(path.read_bytes(), rng))
-
-    return rewrite
+    with socket.socket(socket.AF_UNIX) as made, chdir(path.parent):  # the path of a socket must be short
+        made.bind(path.name)
 
 
 def _flipped(content: bytes, rng: Random) -> bytes:
     flipped = bytearray(content)
-    for _ in range(rng.randint(1, 4)):
-        if flipped:
-            flipped[rng.randrange(len(flipped))] = rng.randrange(256)
+    for _ in range(rng.randint(1, 4) if content else 0):
+        flipped[rng.randrange(len(flipped))] = rng.randrange(256)
     return bytes(flipped)
 
 
-FILES: Final[dict[str, Callable[[Path, Random], None]]] = {
-    "missing": _instead(lambda path: None),
-    "a folder": _instead(Path.mkdir),
-    "a loop of links": _instead(lambda path: path.symlink_to(path.name)),
-    "a link to nothing": _instead(lambda path: path.symlink_to("nowhere-at-all")),
-    "a link to the file": _to_itself_elsewhere,
-    "the null device": _instead(lambda path: make_device(path, "null")),
-    "a socket": _instead(_socket),
-    "unreadable": lambda path, rng: path.chmod(0),
-    "empty": _rewritten(lambda content, rng: b""),
-    "blank": _rewritten(lambda content, rng: b" \n \n"),
-    "bytes flipped": _rewritten(_flipped),
-    "a byte order mark": _rewritten(lambda content, rng: b"\xef\xbb\xbf" + content),
-    "UTF-16": _rewritten(lambda content, rng: content.decode("utf-8", "replace").encode("utf-16")),
-    "Latin-1": _rewritten(
-        lambda content, rng: content.decode("utf-8", "replace").encode("latin-1", "replace") + b"\n# \xe9"
+def _rewritten(change: Callable[[bytes, Random], bytes], path: Path, rng: Random) -> None:
+    path.write_bytes(change(path.read_bytes(), rng))
+
+
+_INSTEAD: Final[dict[str, Callable[[Path], object]]] = {
+    "missing": lambda path: None, "a folder": Path.mkdir, "a loop of links": lambda path: path.symlink_to(path.name), "a socket": _socket,
+    "a link to nothing": lambda path: path.symlink_to("nowhere-at-all"), "the null device": lambda path: make_device(path, "null"),
+}  # fmt: skip
+_BYTES: Final[dict[str, Callable[[bytes, Random], bytes]]] = {
+    "empty": lambda content, rng: b"",
+    "blank": lambda content, rng: b" \n \n",
+    "bytes flipped": _flipped,
+    "a byte order mark": lambda content, rng: b"\xef\xbb\xbf" + content,
+    "UTF-16": lambda content, rng: content.decode("utf-8", "replace").encode("utf-16"),
+    "Latin-1": lambda content, rng: (
+        content.decode("utf-8", "replace").encode("latin-1", "replace") + b"\n# \xe9"
     ),
-    "NUL bytes": _rewritten(lambda content, rng: bytes(4096)),
-    "nested deeply": _rewritten(lambda content, rng: b"[" * 100_000),
-    "nested deeply in tables": _rewritten(lambda content, rng: b'{"a": ' * 20_000 + b"1" + b"}" * 20_000),
-    "a long line": _rewritten(lambda content, rng: b"x" * 3_000_000),
-    "another kind of file": _rewritten(lambda content, rng: b"\x89PNG\r\n\x1a\n" + rng.randbytes(200)),
+    "NUL bytes": lambda content, rng: bytes(4096),
+    "nested deeply": lambda content, rng: b"[" * 100_000,
+    "nested deeply in tables": lambda content, rng: b'{"a": ' * 20_000 + b"1" + b"}" * 20_000,
+    "a long line": lambda content, rng: b"x" * 3_000_000,
+    "another kind of file": lambda content, rng: b"\x89PNG\r\n\x1a\n" + rng.randbytes(200),
+}
+FILES: Final[dict[str, Callable[[Path, Random], None]]] = {
+    "a link to the file": _linked,
+    "unreadable": lambda path, rng: path.chmod(0),
+    **{name: partial(_instead, make) for name, make in _INSTEAD.items()},
+    **{name: partial(_rewritten, change) for name, change in _BYTES.items()},
 }
 #: From these nothing can be read.
-USELESS: Final = frozenset(FILES) - {
-    "a link to the file", "unreadable", "bytes flipped", "a byte order mark", "Latin-1",
-}  # fmt: skip
+USELESS: Final = frozenset(FILES) - {"a link to the file", "unreadable", "bytes flipped", "a byte order mark", "Latin-1"}  # fmt: skip

@@ -202,7 +202,8 @@ def test_an_index_is_used_until_changes(tmp_path: Path, cache: Path, monkeypatch
     assert everything(path) == before
     assert not reads
     (stored,) = cache.glob("personaconv-*.index")
-    for damaged in (b"", b"x" * 100, stored.read_bytes()[:-5]):
+    kept = stored.read_bytes()
+    for damaged in (b"", b"x" * 100, kept[:-5], kept[:-5] + bytes(5), kept[:99] + kept[98:]):
         stored.write_bytes(damaged)
         assert everything(path) == before
         assert reads
@@ -240,7 +241,8 @@ def text_row(label: str, text: str = "Write") -> dict[str, Any]:
 def test_requests_of_prompt_files_are_theirs_byte_for_byte(tmp_path: Path) -> None:
     json_lines(tmp_path, "3.1With.jsonl", score_row("u1p1-c1", "negative"), score_row("u1p2-c1", "positive"))
     json_lines(tmp_path, "3.2With.jsonl", score_row("u1p1-c1", -5), score_row("u1p2-c1", 7.5))
-    json_lines(tmp_path, "3.3With.jsonl", text_row("It is."), text_row("It is."))
+    marked = json_lines(tmp_path, "3.3With.jsonl", text_row("It is."), text_row("It is."))
+    marked.write_bytes(b"\xef\xbb\xbf" + marked.read_bytes())
     dataset = open_posts(tmp_path, protocol="official")
     loaded = {kind: [dataset.load(ref) for ref in dataset.items(kind)] for kind in KINDS}
     truths = {kind: [item.truth for item in items] for kind, items in loaded.items()}
