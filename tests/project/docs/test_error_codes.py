@@ -33,15 +33,10 @@ OPTIONS = {
     "--personalens-sample 2 --personalens-judge-model who": "PL307",
 }
 COMMANDS = {
-    "report": "PL102",
-    "report none.json": "PL201",
-    "report odd.json": "PL203",
-    "merge broken.json broken.json": "PL205",
-    "explain PL999": "PL101",
-    "show x --results none.json": "PL201",
-    "build none.toml --model openai:x --out x": "PL201",
+    "report": "PL102", "report none.json": "PL201", "report odd.json": "PL203", "merge broken.json broken.json": "PL205",
+    "explain PL999": "PL101", "show x --results none.json": "PL201", "build none.toml --model openai:x --out x": "PL201",
     "agreement labels.jsonl": "PL207",
-}
+}  # fmt: skip
 
 
 @pytest.fixture

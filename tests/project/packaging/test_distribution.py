@@ -67,10 +67,8 @@ def test_the_index_takes_the_files_and_is_told_what_they_are(built: Built) -> No
     assert done.returncode == 0, done.stdout + done.stderr
     told = built.metadata()
     heads = {
-        "Version": VERSION,
-        "Requires-Python": ">=3.11",
-        "License-Expression": "Apache-2.0 AND CC-BY-4.0",
-    }
+        "Version": VERSION, "Requires-Python": ">=3.11", "License-Expression": "Apache-2.0 AND CC-BY-4.0",
+    }  # fmt: skip
     assert {name: told[name] for name in heads} == heads
     urls = dict(line.split(", ") for line in told.get_all("Project-URL", []))
     assert {"Homepage", "Documentation", "Repository", "Issues", "Changelog", "Security"} == set(urls)
@@ -123,11 +121,8 @@ def test_the_sdist_holds_all_and_gives_the_same_wheel(
     again = build(source, tmp_path, "wheel")
     assert again.wheel.read_bytes() == built.wheel.read_bytes()
     tests = (
-        "tests/core/test_values.py",
-        "tests/plugin/cli/test_ci_jobs.py",
-        "-k",
-        "scenario or schema or page or expression",
-    )
+        "tests/core/test_values.py", "tests/plugin/cli/test_ci_jobs.py", "-k", "scenario or schema or page or expression",
+    )  # fmt: skip
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
     environment = {
         **os.environ,

@@ -28,26 +28,17 @@ def comment(author: str, body: Any, minute: int, score: Any = 1, *replies: Any) 
 def post(author: str, minute: int, /, *comments: Any, **fields: Any) -> dict[str, Any]:
     """A post with its comments; `fields` replace what it has, and None takes a field out."""
     found = {
-        "title": f"Title {minute} of {author}",
-        "url": f"https://example.invalid/{minute}",
-        "content": f"Text {minute} of the post.",
-        "__sub__": "life",
-        "score": 31,
-        "author": author,
-        "timestamp": at(minute),
-        "comments": list(comments),
-        **fields,
-    }
+        "title": f"Title {minute} of {author}", "url": f"https://example.invalid/{minute}", "content": f"Text {minute} of the post.",
+        "__sub__": "life", "score": 31, "author": author, "timestamp": at(minute), "comments": list(comments), **fields,
+    }  # fmt: skip
     return {key: value for key, value in found.items() if value is not None}
 
 
 def talk(author: str, minute: int, score: Any = 7, **fields: Any) -> dict[str, Any]:
     """A post that every kind of both protocols can use: three comments, each with a reply of the author's."""
     threads = (
-        ("bram", "First question", 3, "One", 2),
-        ("cleo", "Second question", 2, "Two", 3),
-        ("dov", "Third", 1, "Three", score),
-    )
+        ("bram", "First question", 3, "One", 2), ("cleo", "Second question", 2, "Two", 3), ("dov", "Third", 1, "Three", score),
+    )  # fmt: skip
     comments = (
         comment(
             other,

@@ -34,11 +34,8 @@ def prefeval(root: Path, topics: int = 2, each: int = 3) -> Path:
         write(base / "explicit_preference" / f"{topic}.json", rows)
         talk = {"query": "Which one?", "assistant_options": "The red one or the blue one.", "user_selection": "The blue one.", "assistant_acknowledgment": "The blue one it is."}  # fmt: skip
         more = {
-            "implicit_query": "Which one?",
-            "options": ["red", "blue"],
-            "conversation": talk,
-            "aligned_op": "blue",
-        }
+            "implicit_query": "Which one?", "options": ["red", "blue"], "conversation": talk, "aligned_op": "blue",
+        }  # fmt: skip
         write(base / "implicit_preference/choice-based" / f"{topic}.json", [{**row, **more} for row in rows])
         told = {str(n): {"user": f"Turn {n}.", "assistant": f"Reply {n}."} for n in range(11)}
         persona = [{**row, "persona": f"{SECRET}: a sailor", "conversation": told} for row in rows]

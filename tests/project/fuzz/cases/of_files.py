@@ -62,14 +62,8 @@ _ADOPTED: Final = ("-opersonalens_anchors=anchors.jsonl", "--personalens-check-j
 #: With margins as wide as the scales, nothing but the second gate can fail.
 _DROP_ALONE: Final = ("-opersonalens_margin=tc=0.99,p=2.99", "--personalens-gate=drop(p) <= 2")
 _TABLES: Final = (
-    "--table=3",
-    "--table=4",
-    "--table=10",
-    "--table=12",
-    "--table=13",
-    "--figure=4",
-    "--figure=5",
-)
+    "--table=3", "--table=4", "--table=10", "--table=12", "--table=13", "--figure=4", "--figure=5",
+)  # fmt: skip
 _WAYS: Final = ((), ("-v",), ("--report=-",), ("--report=out.md",), ("--report=out.html",), *((one,) for one in _TABLES))  # fmt: skip
 _REPORTED: Final = r"overall|^report: |^summary: |Table \d|Figure \d|^## "
 _LIVE: Final = ("--personalens-gate=tcr >= 0.5", "--personalens-record", "live", "--personalens-resume")

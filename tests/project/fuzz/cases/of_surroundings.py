@@ -23,10 +23,8 @@ _VARIABLES: Final = (
     "PYTEST_XDIST_WORKER", "PYTEST_XDIST_AUTO_NUM_WORKERS", "PYTEST_CURRENT_TEST", "SOURCE_DATE_EPOCH", "API_KEY", "MY_TOKEN", "PASSWORD",
 )  # fmt: skip
 _REPORTS: Final = (
-    "--personalens-report=github",
-    "--personalens-report=new.html",
-    "--personalens-report=new.md",
-)
+    "--personalens-report=github", "--personalens-report=new.html", "--personalens-report=new.md",
+)  # fmt: skip
 _MODELS: Final = (
     "--personalens-judge-model=openai:x", "--personalens-judge-model=bedrock:x", "--personalens-assistant=openai:x", "--personalens-user-model=bedrock:x",
 )  # fmt: skip

@@ -199,13 +199,9 @@ def nobody_is_named_and_no_text_ends_its_line(posts: Posts) -> None:
 
 Check = Callable[[Posts], None]
 CHECKS: tuple[Check, ...] = (
-    scores_are_not_in_it,
-    the_text_is_not_in_it,
-    nothing_newer_is_in_it,
-    settings_differ_in_the_named_parts_alone,
-    other_users_change_no_item,
-    nobody_is_named_and_no_text_ends_its_line,
-)
+    scores_are_not_in_it, the_text_is_not_in_it, nothing_newer_is_in_it, settings_differ_in_the_named_parts_alone,
+    other_users_change_no_item, nobody_is_named_and_no_text_ends_its_line,
+)  # fmt: skip
 
 
 def search(check: Check, examples: int) -> None:

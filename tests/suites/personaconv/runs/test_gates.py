@@ -20,6 +20,7 @@ from tests.suites.personaconv.arguments import (  # fmt: skip
     SCORES,
     SUITE,
     check_refused,
+    evaluations,
     gates,
     reports,
 )
@@ -32,13 +33,6 @@ def threads(empty_repo: Repository) -> Repository:
     """A repository with an assistant that is mostly right."""
     empty_repo.write(conftest=BOT)
     return empty_repo
-
-
-def answers(repo: Repository, kind: str) -> tuple[list[Any], list[Any]]:
-    """The true and the predicted values of the run itself."""
-    found = [i["evaluation"] for i in repo.results()["items"] if not i["arm"]]
-    pairs = [(e["answer"]["truth"], e["answer"]["value"]) for e in found if e["kind"] == kind]
-    return [truth for truth, _ in pairs], [value for _, value in pairs]
 
 
 @pytest.mark.slow
@@ -70,32 +64,34 @@ def test_one_word_for_everything_is_right_by_half(
 
 @pytest.mark.slow
 def test_what_is_not_read_counts_where_it_can(threads: Repository) -> None:
-    threads.write(
-        conftest=BOT.replace("if SAYS:", "if personalens_scenario.user < 'u_d':\n            return 'Hm.'\n        if SAYS:")
-    )  # fmt: skip
-    threads.inline(
-        *SUITE, "60", *SCORES, GATE, "accuracy >= 0, mae <= 999, parsed >= 0, valid >= 0.5", *REPORT
-    )
-    items = [item["evaluation"] for item in threads.results()["items"]]
-    unread = {kind: [e for e in items if e["kind"] == kind and not e["answer"]["read"]] for kind in ("sentiment", "impact")}  # fmt: skip
+    hums = "if personalens_scenario.user < 'u_d':\n            return 'Hm.'\n        if SAYS:"
+    threads.write(conftest=BOT.replace("if SAYS:", hums))
+
+    def told(*args: str) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+        """The evaluations of each kind, and those whose reply was not read."""
+        threads.inline(*SUITE, "60", *args, *REPORT)
+        every = {
+            kind: [e for e in evaluations(threads) if e["kind"] == kind] for kind in ("sentiment", "impact")
+        }
+        return every, {
+            kind: [e for e in of_kind if not e["answer"]["read"]] for kind, of_kind in every.items()
+        }
+
+    every, unread = told(*SCORES, GATE, "accuracy >= 0, mae <= 999, parsed >= 0, valid >= 0.5")
     assert min(map(len, unread.values())) >= 2
     assert {e["cause"] for e in unread["impact"]} == {"assistant"}
     assert {e["cause"] for e in unread["sentiment"]} == {""}
     assert {v["score"] for e in unread["sentiment"] for v in e["verdicts"]} == {0}
-    asked = {kind: sum(e["kind"] == kind for e in items) for kind in unread}
-    read = asked["impact"] - len(unread["impact"])
-    assert f"over {read} predictions" in gates(threads)["mae"]["message"]
-    assert f"over {asked['sentiment']} predictions" in gates(threads)["accuracy"]["message"]
-    missed = len(unread["sentiment"]) + len(unread["impact"])
-    assert gates(threads)["parsed"]["value"] == pytest.approx(1 - missed / 60, abs=1e-6)
+    assert {e["answer"]["value"] for e in every["sentiment"]} == {"positive", "negative"}
+    decided = gates(threads)
+    assert f"over {len(every['impact']) - len(unread['impact'])} predictions" in decided["mae"]["message"]
+    assert f"over {len(every['sentiment'])} predictions" in decided["accuracy"]["message"]
+    assert decided["parsed"]["value"] == pytest.approx(1 - sum(map(len, unread.values())) / 60, abs=1e-6)
     # In the official protocol it leaves the denominator.
-    _, said = answers(threads, "sentiment")
-    assert all(value in ("positive", "negative") for value in said)
-    official = ("-o", "personalens_protocol=official")
-    threads.inline(*SUITE, "60", KIND, "sentiment", *official, GATE, "accuracy >= 0, valid >= 0", *REPORT)
-    _, said = answers(threads, "sentiment")
-    assert None in said
-    read = sum(value is not None for value in said)
+    official = ("-o", "personalens_protocol=official", GATE, "accuracy >= 0, valid >= 0")
+    every, unread = told(KIND, "sentiment", *official)
+    assert {e["answer"]["value"] for e in unread["sentiment"]} == {None}
+    read = len(every["sentiment"]) - len(unread["sentiment"])
     assert f"over {read} predictions" in gates(threads)["accuracy"]["message"]
 
 

@@ -208,22 +208,13 @@ def test_a_draw_of_the_official_protocol_has_the_classes_of_the_file(threads: Re
 REPORTS = reports("r.json", "p.html", "p.md")
 #: Reply -> what its item of impact says, or nothing where it is read.
 REPLIES = {
-    "None": "*None*",
-    "{'votes': 3}": "the assistant returned a mapping without 'answer': {'votes': 3}",
-    "{'answer': None}": "no text or number: None",
-    "{'answer': 3}": "",
-    "'{\"answer\": 4}'": "",
-    "'**1,234**.'": "",
-    "'some 12 votes'": "not exactly one number: 'some 12 votes'",
-    "'NaN'": "not exactly one number: 'NaN'",
-    "float('nan')": "*float*",
-    "'1e400'": "not exactly one number: '1e400'",
-    "'9' * 400": "not exactly one number: '99999*",
-    "'x' * 10_000_000": "the assistant's reply has 10,000,000 characters; the limit is 100,000",
-    "'\\ud83d'": "not exactly one number: *",
-    "'\\x1b[31m12'": "not exactly one number: *31m12*",
-    "'12 </script><b>'": "not exactly one number: '12 </script><b>'",
-}
+    "None": "*None*", "{'votes': 3}": "the assistant returned a mapping without 'answer': {'votes': 3}",
+    "{'answer': None}": "no text or number: None", "{'answer': 3}": "", "'{\"answer\": 4}'": "", "'**1,234**.'": "",
+    "'some 12 votes'": "not exactly one number: 'some 12 votes'", "'NaN'": "not exactly one number: 'NaN'", "float('nan')": "*float*",
+    "'1e400'": "not exactly one number: '1e400'", "'9' * 400": "not exactly one number: '99999*",
+    "'x' * 10_000_000": "the assistant's reply has 10,000,000 characters; the limit is 100,000", "'\\ud83d'": "not exactly one number: *",
+    "'\\x1b[31m12'": "not exactly one number: *31m12*", "'12 </script><b>'": "not exactly one number: '12 </script><b>'",
+}  # fmt: skip
 
 
 @pytest.mark.slow
