@@ -119,8 +119,5 @@ def test_a_path_that_is_no_data(tmp_path: Path) -> None:
         open_dataset(str(tmp_path))
     with pytest.raises(DataError, match="no such folder"):
         open_dataset(str(tmp_path / "nowhere"))
-
-
-def test_a_user_cannot_name_a_path() -> None:
     with pytest.raises(DataError, match="no such user"):
         EMBEDDED.load(ScenarioRef("../domains/alarm", "alarm-1", "single", ("Alarm",)))

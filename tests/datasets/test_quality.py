@@ -88,10 +88,10 @@ def test_evenness(counts: tuple[int, ...], expected: float) -> None:
 
 
 def test_verbatim() -> None:
-    assert d.verbatim("Jazz", "She plays jazz.")
-    assert not d.verbatim("jazz", "jazzy")
-    assert not d.verbatim("UTC+1", "She lives in UTC+10")
-    assert d.verbatim("$20-$60", "at $20-$60.")
+    said = (("Jazz", "She plays jazz."), ("$20-$60", "at $20-$60."))
+    assert all(d.verbatim(*one) for one in said)
+    other = (("jazz", "jazzy"), ("UTC+1", "She lives in UTC+10"))
+    assert not any(d.verbatim(*one) for one in other)
 
 
 def test_texts_are_cut_at_the_number_of_words_and_drawn_by_their_keys() -> None:

@@ -146,14 +146,13 @@ def test_processes_that_build_it_at_once(data: Path, cache: Path) -> None:
     assert [file.suffix for file in cache.iterdir()] in ([], [".index"])
 
 
-def test_a_small_draw_does_not_open_it(data: Path, cache: Path) -> None:
+def test_the_draw_is_the_same_with_and_without_it(
+    data: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     draw(OfficialDataset(data), 4, seed="s")
-    assert not cache.exists()
+    assert not cache.exists(), "a small draw does without"
     draw(OfficialDataset(data), 5, seed="s")
     assert cache.exists()
-
-
-def test_the_draw_is_the_same_with_and_without_it(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     indexed = [draw(OfficialDataset(data), 1000, seed="s") for _ in ("built", "read")]
     monkeypatch.setattr(official, "INDEX_FROM", 1000)
     plain = draw(OfficialDataset(data), 1000, seed="s")

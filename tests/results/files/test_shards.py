@@ -69,11 +69,6 @@ def test_a_shard_that_there_is_not(repo: Repository, options: tuple[str, ...], p
     pytest.LineMatcher([str(refused.value)]).fnmatch_lines([problem])
 
 
-def test_the_ini_file_names_a_shard_too(repo: Repository) -> None:
-    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 5\npersonalens_shard = 4/5\n")
-    repo.inline("--collect-only", "-q").stdout.fnmatch_lines(["1 test collected*"])
-
-
 def test_a_shard_leaves_the_gates_to_the_merge(scripted: Repository) -> None:
     shard = ("--personalens-gate=p >= 3.9", "--personalens-shard=2/3", "--personalens-report=results.json")
     result = assert_ended(

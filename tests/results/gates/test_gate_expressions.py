@@ -325,12 +325,6 @@ def test_controls_count_in_no_figure_of_the_run(knowing: Repository) -> None:
     assert found["arms"][0]["overall"]["scored"] == 0
 
 
-def test_a_control_below_a_threshold_does_not_fail(knowing: Repository) -> None:
-    result = knowing.inline("--personalens-sample=4", *AGENTS, "--personalens-control=no-context")
-    result.assert_outcomes(passed=8)
-    assert "below the threshold" not in result.stdout.str()
-
-
 @pytest.mark.slow
 def test_the_command_of_a_failed_trial_runs_it_alone(told: Repository) -> None:
     low = collect_ids(told, *ARGS)[0]
@@ -343,9 +337,11 @@ def test_the_command_of_a_failed_trial_runs_it_alone(told: Repository) -> None:
         told.inline(*command).assert_outcomes(failed=1)
 
 
-@pytest.mark.slow
 def test_the_ablation_is_one_command(knowing: Repository) -> None:
-    assert knowing.inline(*ARGS, "--personalens-control=ablation", "--personalens-gate=none").ret == 0
+    """What a control scores fails nothing, however low it is."""
+    result = knowing.inline(*ARGS, "--personalens-control=ablation")
+    result.assert_outcomes(passed=100)
+    assert "below the threshold" not in result.stdout.str()
     found = knowing.results()
     figures = {arm["name"]: arm["overall"]["figures"]["personalization"]["value"] for arm in found["arms"]}
     assert list(figures.items()) == [("none", 1.0), ("D", 1.0), ("I", 4.0), ("S", 1.0)]

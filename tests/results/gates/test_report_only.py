@@ -139,13 +139,6 @@ def test_shards_that_are_to_fail_on_nothing(told: Repository) -> None:
     assert merge_shards(told).ret == 1, "nothing was measured"
 
 
-def test_the_command_for_one_item_asks_for_no_gate_that_it_leaves_out(told: Repository) -> None:
-    told.write(conftest=crashing(">= 0"))
-    result = told.inline(*ARGS, "--personalens-gate=tcr >= 0.5")
-    again = next(line for line in result.outlines if line.startswith("again:"))
-    assert "--personalens-gate" not in again
-
-
 def test_the_first_baseline_needs_no_gate(told: Repository) -> None:
     assert_ended(told.inline(*ARGS, *NOTHING, "--personalens-save-baseline=b.json"), 0, "baseline: *b.json")
     assert_ended(told.inline(*ARGS, "--personalens-baseline=b.json"), 0, "gate regression: p: passed, *")

@@ -178,12 +178,6 @@ def test_what_is_lost_with_its_worker_counts_by_what_it_was(told: Repository, mo
     assert found["uncounted"] == {"lost": len(found["of_controls"])}
 
 
-@pytest.mark.slow
-def test_a_property_of_that_name_in_a_test_of_ones_own(told: Repository) -> None:
-    told.write(test_own="def test_own(record_property):\n    record_property('personalens', 'hello')\n")
-    assert told.run(*ARGS, *FLOOR, "-n", "1").ret == 0
-
-
 OWN_SAMPLE = """
     import os, pytest
 
@@ -196,8 +190,9 @@ OWN_SAMPLE = """
 
 
 def test_a_mark_with_a_sample_of_its_own_is_the_only_one_that_counts(told: Repository) -> None:
-    told.write(test_bot=OWN_SAMPLE)
-    assert told.inline(*ARGS, *SAVE, *RESULTS).ret == 0
+    own = "def test_own(record_property):\n    record_property('personalens', 'hello')\n"  # no item of ours
+    told.write(test_bot=OWN_SAMPLE, test_own=own)
+    assert told.run(*ARGS, *SAVE, *RESULTS, "-n", "1").ret == 0
     found = told.results()
     assert (found["requested"], found["drawn"], len(found["items"])) == (10, 10, 10)
     assert told.inline(*ARGS, *BASE).ret == 0
