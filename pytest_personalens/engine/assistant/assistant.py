@@ -301,7 +301,7 @@ def guarded(
                 reply = loop.run(await_reply(reply, began), remaining(started))
             if isinstance(reply, Iterator):
                 reply = call_within(functools.partial(read_stream, began=began), reply, remaining(started))
-        except (OutOfTime, TimeoutError):
+        except (OutOfTime, TimeoutError, futures.CancelledError):
             # A timeout of the assistant itself (of its database, for example) is an error like any other.
             if time.monotonic() - started < timeout:
                 raise

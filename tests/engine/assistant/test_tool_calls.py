@@ -275,7 +275,17 @@ async def never_ends(_: Any) -> AsyncIterator[object]:
         await asyncio.sleep(0.01)
 
 
-@pytest.mark.parametrize("assistant", [never_ends, lambda _: iter(str, "no end")])
+async def cancels_all(_: Any) -> None:
+    import asyncio
+
+    try:
+        await asyncio.sleep(60)
+    finally:  # as frameworks do when they end
+        for task in asyncio.all_tasks():
+            task.cancel()
+
+
+@pytest.mark.parametrize("assistant", [never_ends, cancels_all, lambda _: iter(str, "no end")])
 def test_a_stream_has_the_time_of_a_reply(loop: EventLoop, assistant: Callable[[Any], Any]) -> None:
     with pytest.raises(AssistantFault, match=r"did not answer within 0\.3 s"):
         guarded(assistant, timeout=0.3, loop=loop)([])
