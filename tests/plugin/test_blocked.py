@@ -23,10 +23,7 @@ def test_a_plain_run_loads_nothing_of_the_plugin(empty_repo: Repository) -> None
     empty_repo.run_fresh(*OFF).assert_outcomes(passed=1)
     options = [empty_repo.run_fresh(*words, "--help").stdout.str() for words in (OFF, ())]
     assert ["--personalens-sample" in text for text in options] == [False, True]
-
-
-def test_its_options_are_not_known(repo: Repository) -> None:
-    run = repo.run_fresh(*OFF, "--personalens-sample", "3")
+    run = empty_repo.run_fresh(*OFF, "--personalens-sample", "3")
     assert_usage_error(run, "*unrecognized arguments: --personalens-sample*")
 
 
@@ -48,9 +45,7 @@ def test_a_repository_runs_its_other_tests_as_the_page_says(empty_repo: Reposito
 
 
 @pytest.mark.parametrize(("strict", "code"), [((), 0), (("--strict-config",), 4)])
-def test_its_keys_in_the_configuration_are_unknown(
-    empty_repo: Repository, strict: tuple[str, ...], code: int
-) -> None:
+def test_its_keys_are_unknown(empty_repo: Repository, strict: tuple[str, ...], code: int) -> None:
     empty_repo.write(test_plain=PLAIN)
     (empty_repo.path / "pytest.ini").write_text("[pytest]\npersonalens_gate = tcr >= 0.5\n", encoding="utf-8")
     result = empty_repo.run_fresh(*OFF, *strict)

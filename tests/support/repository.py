@@ -173,6 +173,14 @@ def calls(repo: Repository) -> int:
     return number
 
 
+def run_for(repo: Repository, price: int, *args: str) -> pytest.RunResult:
+    """Run, check how many calls of the paid agents that took, and return the result."""
+    calls(repo)
+    result = repo.run(*args)
+    assert calls(repo) == price
+    return result
+
+
 def forget_calls() -> None:
     """Clear the log of calls in the user's cache, so that only records know what was bought."""
     shutil.rmtree(Path(os.environ["PERSONALENS_CACHE_DIR"]) / "calls", ignore_errors=True)

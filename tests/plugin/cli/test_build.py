@@ -61,7 +61,7 @@ def faulty(mark: str, text: str, *, times: int = 1) -> Callable[[Call], Reply]:
 
 def rewrite(folder: Path, *changes: tuple[str, str]) -> None:
     """Replace patterns in every file of a folder; ``{name}`` in what replaces them is the file's."""
-    for file in folder.iterdir():
+    for file in folder.glob("*.toml"):
         text = file.read_text(encoding="utf-8")
         for pattern, new in changes:
             text = re.sub(pattern, new.format(name=file.stem), text)
@@ -72,11 +72,8 @@ def test_by_hand_leads_from_nothing_to_a_dataset_that_runs(empty_repo: Repositor
     by_hand = ("build", "--by-hand", "own", "--domains=Prescriptions, Advice", "--people=Orla Quinn, Tom Ode")
     own = empty_repo.path / "own"
     files = [f"written: own/{name}.toml" for name in ("dataset", "domains/prescriptions", "domains/advice")]
-    to_do = (
-        'own/domains/advice.toml: line 3: description = "TODO *',
-        "28 to do; then run the same command again",
-    )
-    assert_ended(empty_repo.command(*by_hand), 1, *files, *to_do)
+    to_do = 'own/domains/advice.toml: line 3: description = "TODO *'
+    assert_ended(empty_repo.command(*by_hand), 1, *files, to_do, "28 to do; then run the same command again")
     rewrite(own / "domains", ("TODO ", ""))
     files = [f"written: own/profiles/{name}.toml" for name in ("orla", "tom")]
     choice = '*"Hand-Over" = "TODO one of: pick-up, courier, locker"'
@@ -185,11 +182,9 @@ def test_what_ends_a_build_keeps_what_is_there(empty_repo: Repository, writer: E
 def test_an_answer_that_was_refused_is_not_bought_again(empty_repo: Repository, writer: Endpoint) -> None:
     writer.answer = faulty("", "{}")
     assert_usage_error(build(empty_repo, "--budget=1calls", "--concurrency=1"), "error: the run has made 1 *")
-    writer.answer = author
     assert build(empty_repo, "--concurrency=1").ret == 0
-    assert len(writer.calls) == PIECES + 1, "the first prompt was asked once, with its answer refused"
     prompts = [call.prompt for call in writer.calls]
-    assert len(set(prompts)) == len(prompts)
+    assert len(set(prompts)) == len(prompts) == PIECES + 1, "the first was asked once, and refused"
     assert not (empty_repo.path / "own" / ".pieces" / "calls").exists(), "the next run asks what was given up"
 
 
@@ -264,8 +259,8 @@ def test_a_person_without_a_history_or_that_no_judge_read_is_left_out(
 def test_what_somebody_changed_stays(empty_repo: Repository, writer: Endpoint) -> None:
     build(empty_repo, users=2)
     file = next((empty_repo.path / "own" / "profiles").iterdir())
-    rewrite(file.parent, ("house near", "barge at"))
-    mine = file.read_text(encoding="utf-8")
+    mine = file.read_text(encoding="utf-8").replace("house near", "barge at")
+    file.write_text(mine, encoding="utf-8")
     build(empty_repo, users=2).stdout.fnmatch_lines([f"*{file.name} was changed by hand, and stays as it is"])
     assert file.read_text(encoding="utf-8") == mine
 
@@ -292,9 +287,7 @@ def test_what_somebody_changed_stays(empty_repo: Repository, writer: Endpoint) -
         ("interest =", "interest = 0.1", "multi.3.relevant: none of the 10 people uses all of Vaccinations, Skin Care; raise `interest` *"),
     ],
 )  # fmt: skip
-def test_a_mistake_in_the_plan_is_one_line_before_any_call(
-    empty_repo: Repository, writer: Endpoint, old: str, new: str, told: str | None
-) -> None:
+def test_a_bad_plan(empty_repo: Repository, writer: Endpoint, old: str, new: str, told: str | None) -> None:
     plan = empty_repo.path / "plan.toml"
     text = plan.read_text(encoding="utf-8")
     assert old in text
@@ -310,14 +303,13 @@ def test_a_mistake_in_the_plan_is_one_line_before_any_call(
 
 
 def test_shares_that_fit_are_kept_exactly(empty_repo: Repository, writer: Endpoint) -> None:
-    plan = empty_repo.path / "plan.toml"
-    shares = 'age = { "18-24" = 0.5, "65+" = 0.5 }\nemployment_status = { "Student" = 0.5, "Retired" = 0.5 }'
-    text = re.sub("^age = .*", lambda _: shares, plan.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    plan.write_text(text, encoding="utf-8")
+    ages, jobs = '"18-24" = 0.5, "65+" = 0.5', '"Student" = 0.5, "Retired" = 0.5'
+    shares = f"age = {{{{ {ages} }}}}\nemployment_status = {{{{ {jobs} }}}}"
+    rewrite(empty_repo.path, ("(?m)^age = .*", shares))
     assert build(empty_repo, users=8).ret == 0
-    people = [text for path, text in dataset(empty_repo.path / "own").items() if path.startswith("profiles/")]
-    both = sorted(re.findall(r'age = "(.*)"|employment_status = "(.*)"', text)[0][0] for text in people)
-    assert both == ["18-24"] * 4 + ["65+"] * 4
+    made = dataset(empty_repo.path / "own").items()
+    people = [text for path, text in made if path.startswith("profiles/")]
+    assert [sum(f'age = "{age}"' in text for text in people) for age in ("18-24", "65+")] == [4, 4]
     assert all(('"Student"' in text) == ('"18-24"' in text) for text in people)
 
 
@@ -334,10 +326,9 @@ def personalens_assistant(personalens_scenario):
     length, way = known.get("Supply Length", ("30 days",))[0], known.get("Hand-Over", ("courier",))[0]
 
     def reply(messages):
-        if len(messages) > 1:
-            return "You're welcome."
         packs, day = re.search(r"(two|three) packs.* by ([A-Z].*?)[?.]", messages[0]["content"]).groups()
-        return f"I've ordered the refill: {packs} packs of your tablets, here by {day}. Each lasts {length}. {WAYS[way]}."
+        done = f"I've ordered the refill: {packs} packs of your tablets, here by {day}. Each lasts {length}. {WAYS[way]}."
+        return "You're welcome." if len(messages) > 1 else done
 
     return reply
 """

@@ -45,12 +45,13 @@ def test_without_a_model_a_draft_is_a_skeleton_that_copies_no_sentence(empty_rep
     write(empty_repo, "\ufeff" + chat(SAID, "Done."), "", of_all_kinds)
     assert_ended(empty_repo.command(*IMPORT), 0, "2 drafts in own/drafts; 0 left out")
     found = drafts(empty_repo)
-    assert sorted(found) == ["chat-0001.toml", "chat-0003.toml"]
-    assert 'known = ["a day: Friday", "a time: 17:30", "a sum: $12"]' in found["chat-0001.toml"]
-    assert 'goal = "TODO see line 1 of chats.jsonl"' in found["chat-0001.toml"]
-    assert '"a day: Friday", "a day: today", "a time: 17:30"' in found["chat-0003.toml"]
-    assert 'tools = ["greet", "order_refill"]' in found["chat-0003.toml"]
-    assert "sister" not in "".join(found.values())
+    for name, *lines in (
+        ("chat-0001.toml", 'known = ["a day: Friday", "a time: 17:30", "a sum: $12"]', 'goal = "TODO see line 1 of chats.jsonl"'),
+        ("chat-0003.toml", '"a day: Friday", "a day: today", "a time: 17:30"', 'tools = ["greet", "order_refill"]'),
+    ):  # fmt: skip
+        text = found.pop(name)
+        assert all(line in text for line in lines) and "sister" not in text
+    assert not found
     (empty_repo.path / "own" / "drafts" / "chat-0001.toml").write_text("mine = 1\n", encoding="utf-8")
     empty_repo.command(*IMPORT)
     assert drafts(empty_repo)["chat-0001.toml"] == "mine = 1\n", "somebody works on it"
@@ -84,15 +85,9 @@ def test_a_model_is_sent_what_is_masked(empty_repo: Repository, endpoint: Endpoi
         assert f"user: {sent}\nassistant: You said: {sent}\n" in prompts
 
 
-def test_a_model_that_copies_is_asked_again_and_its_draft_is_masked_too(
-    empty_repo: Repository, endpoint: Endpoint
-) -> None:
+def test_a_model_that_copies_is_asked_again(empty_repo: Repository, endpoint: Endpoint) -> None:
     write(empty_repo, chat(SAID, "Done."))
-    texts = {
-        "description": "The user wants tablets.",
-        "intent": "You want tablets.",
-        "goal": "They are ordered.",
-    }
+    texts = {"description": "The user wants tablets.", "intent": "You want tablets.", "goal": "Done."}
     draft = texts | {"known": ["mail: a@b.ie"]}
     endpoint.replies = [Reply(json.dumps(draft | {"opening": said})) for said in (SAID, "Hello from me.")]
     assert (empty_repo.command(*IMPORT, MODEL).ret, len(endpoint.calls)) == (0, 2)
@@ -189,9 +184,7 @@ def test_what_a_person_must_decide_is_marked_and_no_run_begins_with_it(empty_rep
 
 
 @pytest.mark.parametrize(("kind", "test"), [("forget", "wrong"), ("recall", "right")])
-def test_a_model_decides_what_is_open_and_its_faults_go_back(
-    empty_repo: Repository, endpoint: Endpoint, kind: str, test: str
-) -> None:
+def test_a_model_decides(empty_repo: Repository, endpoint: Endpoint, kind: str, test: str) -> None:
     write(empty_repo, chat(TOLD, "Fine."), chat("What do I need tomorrow?", "An umbrella."))
     answer: dict[str, object] = {"domain": "Alarms", "right": [], "wrong": []}
     answers = (answer, answer | {"domain": "Alarm", test: ["6:40 | 06:40"]})

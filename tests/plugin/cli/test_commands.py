@@ -87,6 +87,7 @@ _MADE_BY = "give DOMAIN.toml with --model SPEC and --out FOLDER, or --by-hand FO
         ("import-chats chats.jsonl --out=chats.jsonl", "chats.jsonl/drafts: cannot be made: "),
         ("from-chat chats.jsonl --out=o", "chats.jsonl: nothing that the user told before the incident"),
         ("from-chat chats.jsonl --out=o --person='Ada L'", "--person: expected small letters"),
+        *((f"score {more}", "the following arguments are required: DIALOGUES, ") for more in ("", "--gate 'tcr >= 0.9'", "--sample=3 -- tests")),
         ("doctor", ""),
         ("doctor --user-model=me:x", ""),
     ],
@@ -143,13 +144,8 @@ def test_the_doctor_says_what_a_model_can_do_and_costs(empty_repo: Repository, e
     form = Reply(data={"justification": "booked", "score": 4})
     endpoint.answer = lambda call: form if "tools" in call.body else Reply("Hello.", delay=0.1)
     models = ("--judge-model=openai:small", "--user-model=openai:none", "--price", "openai:small = 1, 2")
-    judge = (
-        "judge openai:small",
-        "  form *is filled in, in *",
-        "  text *'Hello.', *",
-        "  prompt *",
-        "  side by side *",
-    )
+    head = "judge openai:small", "  form *is filled in, in *", "  text *'Hello.', *"
+    judge = (*head, "  prompt *", "  side by side *")
     costs = "  a run of 30 *: $*", "user openai:none", "  a run of 30 *its price is not known; *"
     assert_ended(empty_repo.command("doctor", *models), 0, *judge, *costs)
     assert endpoint.most_in_flight == 2

@@ -22,14 +22,8 @@ MARKER = "<!-- personalens: run -->"
 
 #: The variables of each service's jobs.
 JOBS = {
-    "github": {
-        "GITHUB_ACTIONS": "true", "GITHUB_API_URL": "", "GITHUB_REPOSITORY": "acme/bot",
-        "GITHUB_REF": "refs/pull/7/merge", "GITHUB_TOKEN": "s3cret",
-    },
-    "gitlab": {
-        "GITLAB_CI": "true", "CI_API_V4_URL": "", "CI_PROJECT_ID": "42", "CI_MERGE_REQUEST_IID": "7",
-        "PERSONALENS_GITLAB_TOKEN": "s3cret",
-    },
+    "github": {"GITHUB_ACTIONS": "true", "GITHUB_API_URL": "", "GITHUB_REPOSITORY": "acme/bot", "GITHUB_REF": "refs/pull/7/merge", "GITHUB_TOKEN": "s3cret"},
+    "gitlab": {"GITLAB_CI": "true", "CI_API_V4_URL": "", "CI_PROJECT_ID": "42", "CI_MERGE_REQUEST_IID": "7", "PERSONALENS_GITLAB_TOKEN": "s3cret"},
 }  # fmt: skip
 
 
@@ -79,18 +73,14 @@ def test_it_tells_the_age_of_the_baseline(service: Forge, capsys: Captured, days
     assert ("::warning title=personalens::" in capsys.readouterr().out) == old
 
 
-def test_a_job_for_no_pull_request_writes_none(
-    service: Forge, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
+def test_a_job_for_no_pull_request(service: Forge, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     monkeypatch.setenv("GITHUB_REF", "refs/heads/main")
     assert main(["comment", "results.json"]) == 0
     assert "for no pull request" in capsys.readouterr().out
     assert service.requests == []
 
 
-def test_a_server_that_is_down_is_asked_again_and_a_comment_not_written_twice(
-    service: Forge, capsys: Captured
-) -> None:
+def test_a_server_that_is_down_gets_no_comment_twice(service: Forge, capsys: Captured) -> None:
     service.refuse = {"GET": [502], "POST": [502]}
     assert main(["comment", "results.json"]) == 4
     assert [method for method, _ in service.requests] == ["GET", "GET", "POST"]
@@ -98,9 +88,7 @@ def test_a_server_that_is_down_is_asked_again_and_a_comment_not_written_twice(
 
 
 @pytest.mark.slow
-def test_what_is_refused_is_told_in_one_line_without_the_token(
-    service: Forge, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
+def test_what_is_refused(service: Forge, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     service.refuse = {"POST": [403]}
     forbidden = refusal(capsys, "comment", "results.json")
     assert "403 (Resource not accessible by integration)" in forbidden

@@ -25,9 +25,7 @@ def test_the_official_samples_lie_within_each_other() -> None:
 
 
 @pytest.mark.parametrize(("name", "sizes"), [("official-20", (1284, 319)), ("official-30", (1930, 486))])
-def test_an_official_sample_has_the_scenarios_of_the_official_run(
-    official: Path, name: str, sizes: tuple[int, int]
-) -> None:
+def test_an_official_sample_is_that_of_the_run(official: Path, name: str, sizes: tuple[int, int]) -> None:
     dataset = open_dataset(str(official))
     kinds = [ref.kind for user in OFFICIAL_SAMPLES[name] for ref in dataset.refs(user)]
     assert (kinds.count("single"), kinds.count("multi")) == sizes
@@ -40,18 +38,14 @@ def test_users_by_number_and_by_id_are_the_same(official: Path) -> None:
     assert by_number == by_id
 
 
-def test_official_data_runs_and_users_of_the_command_line_may_be_numbers(
-    repo: Repository, official: Path
-) -> None:
+def test_official_data_runs_and_users_may_be_numbers(repo: Repository, official: Path) -> None:
     run = ("--personalens-sample=2", f"--personalens-data={official}", "-opersonalens_users=7,user66")
     assert_ended(repo.inline(*run, *REPORT), 0, "personalens: 2 scenarios of official *", "overall *2 *2 *")
     assert {item["evaluation"]["user"] for item in repo.results()["items"]} == {"user7", "user66"}
 
 
 @ALONE_OR_NOT
-def test_a_sample_of_all_takes_every_scenario_and_misses_none(
-    repo: Repository, workers: tuple[str, ...]
-) -> None:
+def test_a_sample_of_all_misses_none(repo: Repository, workers: tuple[str, ...]) -> None:
     books = ("--personalens-sample=all", "-opersonalens_users=kenji", "--personalens-domain=Books")
     result = assert_ended(repo.run(*books, *REPORT, *workers), 0)
     assert "asked for" not in str(result.stdout)
@@ -68,9 +62,7 @@ TABLES = ["[tool.pytest.ini_options]", pytest.param("[tool.pytest]", marks=NATIV
 
 @pytest.mark.parametrize("table", ["[pytest]", *TABLES])
 @pytest.mark.parametrize(("size", "read"), [("all", ALL), (2, 2)])
-def test_the_configuration_takes_what_the_option_takes(
-    repo: Repository, table: str, size: str | int, read: int
-) -> None:
+def test_a_configured_sample(repo: Repository, table: str, size: str | int, read: int) -> None:
     toml = "tool" in table
     value = f'"{size}"' if toml and size == "all" else size
     file = repo.path / ("pyproject.toml" if toml else "pytest.ini")
@@ -82,9 +74,7 @@ def test_the_configuration_takes_what_the_option_takes(
 @pytest.mark.parametrize(
     ("value", "told"), [('"most"', "'most'"), ("-1", "'-1'"), ("2.5", "'2.5'"), ("true", "'True'")]
 )
-def test_a_configured_sample_that_is_neither_is_refused_in_one_line(
-    repo: Repository, table: str, value: str, told: str
-) -> None:
+def test_no_configured_sample(repo: Repository, table: str, value: str, told: str) -> None:
     (repo.path / "pyproject.toml").write_text(f"{table}\npersonalens_sample = {value}\n")
     with pytest.raises(pytest.UsageError) as error:
         repo.settings()
@@ -96,18 +86,12 @@ SAMPLE = ("--personalens-sample=4",)
 
 
 @ALONE_OR_NOT
-def test_a_sample_in_a_folder_without_a_test_that_asks_for_it(
-    empty_repo: Repository, workers: tuple[str, ...]
-) -> None:
+def test_a_sample_that_no_test_asks_for(empty_repo: Repository, workers: tuple[str, ...]) -> None:
     empty_repo.write(conftest=BOT, tests__test_unit=UNIT)
     told = "--personalens-sample: no test that is left asks for the fixture personalens and is run, so nothing is tested; *"
     assert_one_line(empty_repo.run("tests", *SAMPLE, *workers), told)
-
-
-def test_a_sample_of_the_configuration_lets_unit_tests_run(empty_repo: Repository) -> None:
-    empty_repo.write(conftest=BOT, tests__test_unit=UNIT)
     (empty_repo.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 4\n")
-    assert empty_repo.inline("tests").ret == 0
+    assert empty_repo.run("tests", *workers).ret == 0, "a sample of the configuration lets unit tests run"
 
 
 @pytest.mark.parametrize("selection", [("-k", "nobody"), ("-m", "personalens(domain='Nowhere')")])
@@ -123,9 +107,7 @@ def test_the_built_in_suite_says_that_it_sees_the_root_conftest_only(empty_repo:
 
 
 @ALONE_OR_NOT
-def test_a_test_of_another_suite_alone_says_how_it_is_run(
-    empty_repo: Repository, workers: tuple[str, ...]
-) -> None:
+def test_a_test_of_another_suite_alone(empty_repo: Repository, workers: tuple[str, ...]) -> None:
     mark = "@pytest.mark.personalens(suite='memory')"
     empty_repo.bot("''", test_memory=f"import pytest\n\n{mark}\ndef test_it(personalens): ...\n")
     told = "is a test of the suite memory, which is run by pytest --personalens-suite memory --personalens-sample 4, so *"

@@ -1,6 +1,4 @@
-"""What a user may give by mistake ends in one line that says what is wrong, and never in a traceback or a run
-for ever.
-"""
+"""What a user may give by mistake ends in one line that says what is wrong, and never in a traceback."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from tests.support.datasets.folders import copy_data
 from tests.support.datasets.official_tree import write_data
 from tests.support.processes.runs import assert_ended, assert_one_line
 from tests.support.repository import ROOT, Repository, calls
-from tests.support.scripted_agents import MODELS, TOLD_AGENTS
+from tests.support.scripted_agents import MODELS, TEST, TOLD_AGENTS
 
 ARGS = ("--personalens-sample=2",)
 ANCHORS = ROOT / "data" / "agreement" / "anchors.jsonl"
@@ -89,11 +87,10 @@ def test_a_data_file_of_ones_own(repo: Repository, name: str, spoil: str) -> Non
 @pytest.mark.parametrize("spoil", SPOILERS)
 def test_a_file_of_labels_a_baseline_and_a_judge(repo: Repository, spoil: str) -> None:
     SPOILERS[spoil](repo.path / "x.json")
+    adopt = "-opersonalens_anchors=x.json", "--personalens-adopt-judge=j.json"
     for args in (
-        ("-o", "personalens_anchors=x.json", "--personalens-adopt-judge=j.json"),
-        ("--personalens-baseline=x.json",),
-        ("--personalens-check-judge=x.json",),
-        ("--personalens-report=x.json",),
+        adopt,
+        *((f"--personalens-{name}=x.json",) for name in ("baseline", "check-judge", "report")),
     ):
         assert_one_line(repo.inline(*ARGS, *args))
     for command in ("report", "merge"):
@@ -102,27 +99,25 @@ def test_a_file_of_labels_a_baseline_and_a_judge(repo: Repository, spoil: str) -
 
 @pytest.mark.parametrize("layout", ["embedded", "official"])
 def test_a_name_that_is_no_utf8(repo: Repository, layout: str) -> None:
-    data = repo.path / "own"
     if layout == "embedded":
-        copy_data(data, "kit")
-        (data / "profiles" / "kit.toml").rename(data / "profiles" / os.fsdecode(b"\xff.toml"))
+        profiles = copy_data(repo.path / "own", "kit") / "profiles"
+        (profiles / "kit.toml").rename(profiles / os.fsdecode(b"\xff.toml"))
     else:
-        (data / "profile" / os.fsdecode(b"user\xff")).mkdir(parents=True)
+        (repo.path / "own" / "profile" / os.fsdecode(b"user\xff")).mkdir(parents=True)
     assert_one_line(repo.inline(*ARGS, "--personalens-data=own"))
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        *("--personalens-data={}", "--personalens-report={}.json", "--personalens-report={}.html"),
-        *("--personalens-baseline={}", "-opersonalens_prompts={}", "-opersonalens_users=file:{}"),
-        *("-opersonalens_anchors={}", "--personalens-check-judge={}", "-opersonalens_dialogues={}"),
-    ],
-)
+PATHS = (
+    "--personalens-data={}", "--personalens-report={}.json", "--personalens-report={}.html", "--personalens-baseline={}",
+    "-opersonalens_prompts={}", "-opersonalens_users=file:{}", "--personalens-check-judge={}", "-opersonalens_dialogues={}",
+    "-opersonalens_anchors={} --personalens-adopt-judge=j.json",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("options", PATHS)
 @pytest.mark.parametrize("path", ["a" * 300, "~nobody_at_all/x", "/dev/null/x"])
-def test_a_path_that_is_none(repo: Repository, option: str, path: str) -> None:
-    more = ("--personalens-adopt-judge=j.json",) if "anchors" in option else ()
-    assert_one_line(repo.inline(*ARGS, option.format(path), *more))
+def test_a_path_that_is_none(repo: Repository, options: str, path: str) -> None:
+    assert_one_line(repo.inline(*ARGS, *options.format(path).split()))
 
 
 @pytest.mark.parametrize("key", ["prices", "model_parameters", "users", "data", "report", "gate", "prompts"])
@@ -135,13 +130,11 @@ def test_a_toml_configuration_that_holds_anything(repo: Repository, key: str) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["é", "☃"])
-def test_a_path_that_the_terminal_cannot_show(
-    repo: Repository, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    assert repo.inline(*ARGS, "--personalens-gate=none", "--personalens-report", f"{name}.json").ret == 0
+def test_paths_no_terminal_shows(told: Repository, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    assert told.inline(*ARGS, *TOLD_AGENTS, "--personalens-report", f"{name}.json").ret == 0
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    assert repo.command("report", f"{name}.json", "--report", f"{name}.md").ret == 0
-    assert_one_line(repo.command("report", f"{name}/x.json"))
+    assert told.command("report", f"{name}.json", "--report", f"{name}.md").ret == 0
+    assert_one_line(told.command("report", f"{name}/x.json"))
 
 
 def test_nothing_is_bought_that_cannot_be_kept(paid: Repository) -> None:
@@ -171,38 +164,29 @@ def test_a_run_to_resume_that_cannot_be_read(paid: Repository, content: str) -> 
 
 def test_a_file_of_the_cache_that_became_a_folder(paid: Repository) -> None:
     """While a run is under way, somebody may do anything to what it keeps."""
-    paid.write(
-        test_bot="""
-            import os, pathlib
+    spoils = """
+    def test_last(personalens):
+        import os, pathlib
 
-            def test_bot(personalens):
-                personalens.check()
-
-            def test_last(personalens):
-                for file in pathlib.Path(os.environ["PERSONALENS_CACHE_DIR"]).glob("calls/*/*.json*"):
-                    if file.is_file():
-                        file.unlink()
-                        file.mkdir()
-                personalens.check()
-        """
-    )
+        for file in pathlib.Path(os.environ["PERSONALENS_CACHE_DIR"]).glob("calls/*/*.json*"):
+            if file.is_file():
+                file.unlink()
+                file.mkdir()
+        personalens.check()
+    """
+    paid.write(test_bot=TEST + spoils)
     result = paid.inline("--personalens-sample=1", *MODELS, "--personalens-record=new")
-    assert "INTERNALERROR" not in str(result.stdout) + str(result.stderr)
-    result.assert_outcomes(passed=2)
+    assert "INTERNALERROR" not in str(assert_ended(result, 0, passed=2).stderr)
 
 
 def test_a_dialogue_with_a_line_separator(repo: Repository) -> None:
     line = ANCHORS.read_text(encoding="utf-8").splitlines()[0]
     text = line.replace('"content": "', '"content": "One line\u2028and another. ', 1)
     (repo.path / "labels.jsonl").write_text(f"{text}\r\n", encoding="utf-8")
-    result = repo.command("agreement", "labels.jsonl")
-    assert result.ret == 0
-    assert "Traceback" not in str(result.stderr)
+    assert_ended(repo.command("agreement", "labels.jsonl"), 0)
 
 
-def test_what_a_measurement_kept_that_cannot_be_read(
-    repo: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_measurement_that_cannot_be_read(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(repo.path / "cache"))
     judge = """
 from pytest_personalens import Verdict
@@ -223,9 +207,7 @@ class Judge:
     for file in kept:
         file.write_bytes(b"\xff\xfe" + file.read_bytes())
     repo.write(mine=f"STOP = 0\n{judge}")
-    result = repo.command(*command)
-    assert result.ret == 0
-    assert "Traceback" not in str(result.stderr)
+    assert "Traceback" not in str(assert_ended(repo.command(*command), 0).stderr)
 
 
 def test_a_run_that_was_left_says_so(told: Repository) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from fnmatch import fnmatch
 from typing import get_type_hints
@@ -10,18 +11,15 @@ import pytest
 
 from pytest_personalens.core.options.option_table import OPTIONS
 from pytest_personalens.core.options.settings import Settings
-from tests.support.processes.runs import assert_ended, collect_ids
+from tests.support.processes.runs import assert_ended, collect_ids, run_project
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD_AGENTS
 
 ARGS = ("--personalens-sample=4", *TOLD_AGENTS)
 
 
-def test_every_option_makes_a_setting() -> None:
+def test_every_option_makes_a_setting_and_stands_once_in_the_help_by_group(repo: Repository) -> None:
     assert {o.key for o in OPTIONS} | {"not_read", "report_only"} == set(get_type_hints(Settings))
-
-
-def test_the_help_names_each_option_once_by_group(repo: Repository) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_gate = tcr >= 0.8\n")
     lines = repo.inline("--help", "--personalens-sample=2").outlines  # behind which pytest reads no option
     named = [line.split()[0].partition("=")[0] for line in lines if "--personalens-" in line]
@@ -169,18 +167,12 @@ def refused(repo: Repository, told: str, *args: str) -> None:
     assert fnmatch(error.value.args[0], f"{told} (PL101)"), error.value
 
 
-FILES = {
-    "pytest.ini": ["pytest"],
-    "tox.ini": ["pytest"],
-    "setup.cfg": ["tool:pytest"],
-    "pytest.toml": ["pytest"],
-}
-FILES["pyproject.toml"] = ["tool.pytest.ini_options", "tool.pytest"]
+FILES = [("setup.cfg", "tool:pytest")]
+FILES += [(file, "pytest") for file in ("pytest.ini", "tox.ini", "pytest.toml")]
+FILES += [("pyproject.toml", table) for table in ("tool.pytest.ini_options", "tool.pytest")]
 
 
-@pytest.mark.parametrize(
-    ("file", "table"), [(file, table) for file, tables in FILES.items() for table in tables]
-)
+@pytest.mark.parametrize(("file", "table"), FILES)
 @pytest.mark.parametrize("args", [SAMPLED, ()], ids=["a run", "no run"])
 def test_in_a_file(repo: Repository, file: str, table: str, args: tuple[str, ...]) -> None:
     value = "'b.json'" if file.endswith("toml") else "b.json"
@@ -220,3 +212,56 @@ def test_a_key_of_another_plugin_is_its_own(repo: Repository) -> None:
     added = "\ndef pytest_addoption(parser):\n    parser.addini('personalens_extra_colour', 'x')\n"
     conftest.write_text(conftest.read_text() + added)
     assert repo.settings(*SAMPLED, "-o", "personalens_extra_colour=red").sample == 2
+
+
+TEXTS = "expected a list of texts, such as ['names the price'], not"
+#: What a mark holds, T being what no mark takes, and what is said of it.
+BAD_MARKS = [
+    ("domian='Movies'", "unknown keyword 'domian' of the mark personalens; known: "),
+    ("domain='Opera'", "unknown domain 'Opera'; known: Alarm, Books"),
+    ("'Movies'", "the mark personalens takes keywords only, not 'Movies'"),
+    ("p=7", "personalens(p=7): p is scored 1 to 4"),
+    ("nat_user=3", "naturalness_user is not among the dimensions judged"),
+    ("sample=()", "personalens(sample=...): expected N|all, one value, not ''"),
+    ("seed=('a', 'b')", "personalens(seed=...): expected TEXT, one value, not 'a, b'"),
+    ("p=T()", "personalens(p=<T>): expected a whole number"),
+    ("domain=T()", "personalens(domain=...): expected LIST, not <T>"),
+    ("kind=T()", "personalens(kind=...): expected single|multi|all|LIST, not <T>"),
+    ("threshold=[T()]", "personalens(threshold=...): expected LIST, not <list>"),
+    ("persona='Mia'", "personalens(persona=...): give wants too"),
+    ("wants='a table'", "personalens(wants=...): give persona too"),
+    ("persona=' ', wants='a table'", "personalens(persona=...): expected a text with words, not ' '"),
+    ("persona='Mia', wants='...'", "personalens(wants=...): expected a text with words, not '...'"),
+    ("persona=3, wants='a table'", "personalens(persona=...): expected a text with words, not 3"),
+    ("persona='x' * 4001, wants='a table'", "personalens(persona=...): 4,001 characters; at most 4,000"),
+    ("persona='Mia', wants='x', suite='memory'", "personalens(persona=...): only in the suite personalens, not in 'memory'"),
+    ("criteria='names the price'", f"personalens(criteria=...): {TEXTS} 'names the price'"),
+    ("criteria=[]", f"personalens(criteria=...): {TEXTS} []"),
+    ("criteria=['']", "personalens(criteria=...): criterion 1: expected a text with words, not ''"),
+    ("criteria=['kind:']", "personalens(criteria=...): criterion 1: kind has a name and no text"),
+    ("criteria=['a: b', 7]", "personalens(criteria=...): criterion 2: expected a text with words, not 7"),
+    ("criteria=['a: b', 'c:  b ']", "personalens(criteria=...): criterion 2: 'b' stands there twice; leave one out"),
+    ("criteria=['a: b', 'a: c']", "personalens(criteria=...): criterion 2: a: another criterion has that name"),
+    ("criteria=['p: is kind']", "personalens(criteria=...): criterion 1: p: a reading of the suite has that name"),
+    ("criteria=['long: ' + 'word ' * 2000]", "personalens(criteria=...): criterion 1: long has 2,000 words and 9,999 characters; the most are 100 and"),
+]  # fmt: skip
+T = "import pytest\n\nclass T:\n    def __str__(self):\n        return None\n    __repr__ = __str__\n\n"
+
+
+@pytest.fixture(scope="module")
+def told_of_marks(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What a run prints whose tests have these marks, a file for each."""
+    folder = tmp_path_factory.mktemp("marks")
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    for number, (mark, _) in enumerate(BAD_MARKS):
+        test = f"{T}@pytest.mark.personalens({mark})\ndef test_it(personalens): ...\n"
+        (folder / f"test_{number}.py").write_text(test)
+    return run_project(folder, "--personalens-sample=2").stdout.splitlines()
+
+
+@pytest.mark.parametrize("number", range(len(BAD_MARKS)))
+def test_a_bad_mark_is_one_line(told_of_marks: list[str], number: int) -> None:
+    told = BAD_MARKS[number][1]
+    start = f"personalens: {'' if 'Opera' in told else f'test_{number}.py::test_it: '}{told}"
+    assert len([line for line in told_of_marks if line.startswith(start)]) == 1
+    assert not any(re.search("Traceback|options.py", line) for line in told_of_marks)

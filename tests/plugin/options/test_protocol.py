@@ -1,6 +1,4 @@
-"""The protocol of a run: what it is told by, what is recorded of it, what it is compared with, and what is
-refused.
-"""
+"""The protocol of a run: what it is told by, what is recorded and compared of it, and what is refused."""
 
 from __future__ import annotations
 
@@ -14,12 +12,8 @@ from tests.support.processes.runs import assert_one_line
 from tests.support.repository import Repository, records
 from tests.support.servers.endpoint import Call, Endpoint, Reply
 
-RUN = (
-    "--personalens-sample=2",
-    "--personalens-kind=single",
-    "--personalens-data=.",
-    "--personalens-gate=none",
-)
+NONE = "--personalens-gate=none"
+RUN = ("--personalens-sample=2", "--personalens-kind=single", "--personalens-data=.", NONE)
 PAPER = ("-opersonalens_protocol=paper",)
 OFFICIAL = ("-opersonalens_prompts=official:.",)
 
@@ -131,18 +125,15 @@ def test_a_user_agent_that_thinks_first(wire: Repository, endpoint: Endpoint, th
         ("official_bugs = pears", (), "personalens_official_bugs: expected reproduce, mend, or the bugs to mend (user-id, *), not 'pears'"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused_in_one_line(
-    wire: Repository, ini: str, options: tuple[str, ...], problem: str
-) -> None:
+def test_what_cannot_be(wire: Repository, ini: str, options: tuple[str, ...], problem: str) -> None:
     if ini:
         wire.pytester.makeini(f"[pytest]\npersonalens_{ini}\n")
     assert_one_line(wire.inline(*RUN, *options), f"*{problem}")
 
 
 def test_a_mark_may_not_ask_for_a_context_without_an_official_prompt(wire: Repository) -> None:
-    wire.write(
-        test_bot="import pytest\n\n@pytest.mark.personalens(context='DS')\ndef test_it(personalens): ...\n"
-    )
+    mark = "@pytest.mark.personalens(context='DS')"
+    wire.write(test_bot=f"import pytest\n\n{mark}\ndef test_it(personalens): ...\n")
     result = wire.inline(*RUN, *MODELS, *OFFICIAL)
     told = "*personalens_context = DS: the official code crashes on two parts of the context*"
     result.stdout.fnmatch_lines([told])

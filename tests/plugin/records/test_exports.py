@@ -108,9 +108,7 @@ SPAN: Final = {"context": {}, "attributes": {"gen_ai.operation.name": "chat"}}
         ("x.jsonl", {"conversations": [{"from": "human", "value": WISH}, {"from": "gpt", "value": "Done."}]}, "*x.jsonl: line 1: scenario: expected the id of a scenario, *"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_is_named(
-    empty_repo: Repository, name: str, content: object, expected: str
-) -> None:
+def test_no_dialogue(empty_repo: Repository, name: str, content: object, expected: str) -> None:
     data = content if isinstance(content, bytes) else json.dumps(content).encode()
     (empty_repo.path / name).write_bytes(data)
     run = empty_repo.inline(f"--personalens-dialogues={name}", "--personalens-gate=none")

@@ -1,6 +1,4 @@
-"""`--personalens-record`: what each mode writes and pays for, what is said of records that do not fit, and
-what other tests' records give.
-"""
+"""`--personalens-record`: what each mode writes and pays for, and what is said of records that do not fit."""
 
 from __future__ import annotations
 
@@ -10,8 +8,8 @@ import shlex
 
 import pytest
 
-from tests.support.processes.runs import assert_ended, assert_one_line
-from tests.support.repository import Repository, calls, forget_calls, record_bytes, records, unwrapped
+from tests.support.processes.runs import assert_ended
+from tests.support.repository import Repository, forget_calls, record_bytes, records, run_for, unwrapped
 from tests.support.scripted_agents import MODELS, PAID, TEST
 
 KEPT = ("-p", "cacheprovider")
@@ -49,102 +47,78 @@ def command(result: pytest.RunResult) -> list[str]:
 
 
 def test_new_asks_only_for_what_no_record_fits(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    paid.run(*TWO, NEW).assert_outcomes(passed=2)
-    assert calls(paid) == 2 * 5
+    run_for(paid, 2 * 5, *TWO, NEW).assert_outcomes(passed=2)
     before = record_bytes(paid)
     for more in ((), ("-n", "2"), (NEW,), ("--personalens-record=live",)):
-        paid.run(*TWO, *more).assert_outcomes(passed=2)
-        assert (calls(paid), record_bytes(paid)) == (0, before)
-    grown = paid.run("--personalens-sample=4", *MODELS, NEW)
+        run_for(paid, 0, *TWO, *more).assert_outcomes(passed=2)
+        assert record_bytes(paid) == before
+    grown = run_for(paid, 2 * 5, "--personalens-sample=4", *MODELS, NEW)
     grown.stdout.fnmatch_lines(["records: 2 replayed, 2 written"])
-    assert calls(paid) == 2 * 5
     assert before.items() <= record_bytes(paid).items()
     monkeypatch.setenv("CHANGE", "!")
     told = "*the record is stale (the assistant's turn 1 differs); record it with --personalens-record new"
-    assert_ended(paid.run(*TWO), 1, told, failed=2)
-    assert calls(paid) == 0
-    paid.run(*TWO, NEW).stdout.fnmatch_lines(["records: 2 written"])
-    assert calls(paid) == 2 * 4, "the opening is equal evidence still"
+    assert_ended(run_for(paid, 0, *TWO), 1, told, failed=2)
+    # The opening is equal evidence still.
+    run_for(paid, 2 * 4, *TWO, NEW).stdout.fnmatch_lines(["records: 2 written"])
 
 
 def test_a_live_run_pays_once_and_leaves_records(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    live = ("--personalens-record=live",)
-    for bought in (10, 0):
-        paid.run_with_cache(*KEPT, *TWO, *live).assert_outcomes(passed=2)
-        assert (calls(paid), records(paid)) == (bought, [])
-    paid.run_with_cache(*KEPT, *TWO, NEW).assert_outcomes(passed=2)
+    live = (*KEPT, *TWO, "--personalens-record=live")
+    for number in (10, 0):
+        run_for(paid, number, *live).assert_outcomes(passed=2)
+        assert records(paid) == []
+    run_for(paid, 0, *KEPT, *TWO, NEW).assert_outcomes(passed=2)
     kept = record_bytes(paid)
-    assert calls(paid) == 0
-    for change, bought in (("!", 8), ("", 0), ("!", 0)):
+    for change, number in (("!", 8), ("", 0), ("!", 0)):
         monkeypatch.setenv("CHANGE", change)
-        paid.run_with_cache(*KEPT, *TWO, *live).assert_outcomes(passed=2)
-        assert (calls(paid), record_bytes(paid)) == (bought, kept)
+        run_for(paid, number, *live).assert_outcomes(passed=2)
+        assert record_bytes(paid) == kept
 
 
 def test_all_asks_for_everything_and_goes_on_under_resume(paid: Repository) -> None:
-    run, args = paid.run_with_cache, (*KEPT, *TWO)
-    run(*args, "--personalens-record=live")
-    assert calls(paid) == 10
+    args = (*KEPT, *TWO)
+    run_for(paid, 10, *args, "--personalens-record=live")
     paid.write(test_other=TEST)  # whose records do not count either
-    for _ in range(2):
-        run(*args, "--personalens-record=all").stdout.fnmatch_lines(["records: 4 written"])
-        assert calls(paid) == 10, "neither a record nor what an earlier run kept is used"
-    assert run(*args, "--personalens-record=none").ret == 0
-    assert calls(paid) == 0
+    for _ in range(2):  # neither a record nor what an earlier run kept is used
+        run_for(paid, 10, *args, "--personalens-record=all").stdout.fnmatch_lines(["records: 4 written"])
+    assert run_for(paid, 0, *args, "--personalens-record=none").ret == 0
     (paid.path / "test_other.py").unlink()
     paid.write(conftest=MODEL)
     models = ("--personalens-user-model=m", "--personalens-judge-model=m", "--personalens-record=all")
-    for more, bought in (("--personalens-budget=7calls", 7), ("-q", 3 * 4 - 7)):
-        done = run(*KEPT, "--personalens-sample=3", *models, "--personalens-resume", more)
-        assert calls(paid) == bought
+    for more, number in (("--personalens-budget=7calls", 7), ("-q", 3 * 4 - 7)):
+        done = run_for(paid, number, *KEPT, "--personalens-sample=3", *models, "--personalens-resume", more)
     done.assert_outcomes(passed=3)
 
 
 def test_what_was_bought_before_a_crash_is_kept(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRASH", "p")
-    paid.run_with_cache(*ONE, NEW)
-    assert calls(paid) == 5
+    run_for(paid, 5, *ONE, NEW, *KEPT)
     monkeypatch.delenv("CRASH")
-    paid.run_with_cache(*ONE, NEW).assert_outcomes(passed=1)
-    assert calls(paid) == 1, "only the reading that had not finished"
-
-
-def test_the_mode_is_read_from_the_configuration_and_the_command_line_wins(paid: Repository) -> None:
-    paid.pytester.makeini("[pytest]\npersonalens_record = new\n")
-    assert paid.run(*ONE, "--personalens-record=none").ret == 1
-    assert calls(paid) == 0
-    paid.run(*ONE).stdout.fnmatch_lines(["records: 1 written"])
-    assert_one_line(
-        paid.run(*ONE, "--personalens-record=some"), "--personalens-record: *none*new*all*'some'*"
-    )
+    # Only the reading that had not finished is bought.
+    run_for(paid, 1, *ONE, NEW, *KEPT).assert_outcomes(passed=1)
 
 
 @pytest.mark.parametrize("flag", ["--snapshot-update", "--snapshot-update-new-only"])
-def test_syrupys_options_neither_pay_nor_write_and_the_run_says_what_does(
-    paid: Repository, monkeypatch: pytest.MonkeyPatch, flag: str
-) -> None:
+def test_syrupys_options_buy_none(paid: Repository, monkeypatch: pytest.MonkeyPatch, flag: str) -> None:
     told = "*the record is missing; record it with --personalens-record new"
     summed_up = "not scored: 2, the record is missing, stale or damaged"
-    missing = assert_ended(paid.run(*TWO, flag), 1, told, summed_up, failed=2)
-    assert (calls(paid), records(paid)) == (0, [])
+    missing = assert_ended(run_for(paid, 0, *TWO, flag), 1, told, summed_up, failed=2)
+    assert records(paid) == []
     assert paid.run(*command(missing)).ret == 0
-    before, _ = record_bytes(paid), calls(paid)
-    assert "--personalens-record" not in str(paid.run(*TWO, flag).stdout)
+    before = record_bytes(paid)
+    assert "--personalens-record" not in str(run_for(paid, 0, *TWO, flag).stdout)
     monkeypatch.setenv("CHANGE", "!")
-    stale = assert_ended(paid.run(*TWO, flag), 1, failed=2)
+    stale = assert_ended(run_for(paid, 0, *TWO, flag), 1, failed=2)
     assert flag not in command(stale), "it would accept the team's own snapshots"
-    assert (calls(paid), record_bytes(paid)) == (0, before)
+    assert record_bytes(paid) == before
 
 
 def test_one_command_mends_all_and_can_be_pasted(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     paid.run(*TWO, NEW)
-    calls(paid)
     monkeypatch.setenv("CHANGE", "!")
     (paid.path / "other.ini").write_text("[pytest]\npersonalens_gate = p >= 5\n")  # which -o puts right
     args = ("-c", "other.ini", "--personalens-sample=4", *MODELS, "-o", "personalens_gate=p >= 2")
-    result = paid.run(*args, "--personalens-record=none")
-    result.assert_outcomes(failed=2 + 2 + 2)
-    again = command(result)
+    again = command(assert_ended(paid.run(*args, "--personalens-record=none"), 1, failed=2 + 2 + 2))
     assert "-c other.ini" in " ".join(again)
     assert again[-2:] == ["--personalens-record", "new"] and "--personalens-record=none" not in again
     paid.run(*again).assert_outcomes(passed=6)
@@ -194,23 +168,19 @@ def test_a_stale_record_says_what_else_changed(paid: Repository) -> None:
         assert_ended(paid.run(*ONE, *more), 1, f"*the record is stale ({why}); record it with *", failed=1)
 
 
-@pytest.mark.parametrize(
-    ("bought", "mode", "written"),
-    [("live", "live", 0), ("new", "none", 2), ("new", "live", 2), ("new", "new", 6)],
-)
-def test_what_a_renamed_or_another_test_bought_is_not_bought_again(
-    paid: Repository, bought: str, mode: str, written: int
-) -> None:
+MODES = [("live", "live", 0), ("new", "none", 2), ("new", "live", 2), ("new", "new", 6)]
+
+
+@pytest.mark.parametrize(("first", "mode", "written"), MODES)
+def test_what_another_test_bought(paid: Repository, first: str, mode: str, written: int) -> None:
     """Known from the user's cache, or from the records alone, which only a run that writes adds to."""
-    paid.run(*TWO, f"--personalens-record={bought}")
-    assert calls(paid) == 10
-    if bought == "new":
+    run_for(paid, 10, *TWO, f"--personalens-record={first}")
+    if first == "new":
         forget_calls()
     (paid.path / "test_bot.py").rename(paid.path / "test_renamed.py")
     paid.write(sub__test_other=TEST)
-    result = paid.run(*TWO, f"--personalens-record={mode}")
-    result.assert_outcomes(passed=4)
-    assert (calls(paid), len(list(paid.path.rglob("__personalens__/*/*.json")))) == (0, written)
+    run_for(paid, 0, *TWO, f"--personalens-record={mode}").assert_outcomes(passed=4)
+    assert len(list(paid.path.rglob("__personalens__/*/*.json"))) == written
     if mode == "new":  # each has a record of its own now, which stands alone
         for path in paid.path.glob("__personalens__/**/*.json"):
             path.unlink()
@@ -218,37 +188,30 @@ def test_what_a_renamed_or_another_test_bought_is_not_bought_again(
 
 
 def test_within_a_run_the_second_test_of_a_scenario_pays_for_nothing(paid: Repository) -> None:
-    two = (
-        "@pytest.mark.parametrize('n', ['a', 'b-c'])\ndef test_x(n, personalens):\n    personalens.check()\n"
-    )
-    paid.write(test_second=TEST, test_third=f"import pytest\n{two}")
-    paid.run(*TWO, NEW).assert_outcomes(passed=8)
-    assert calls(paid) == 2 * 5
+    two = "import pytest\n@pytest.mark.parametrize('n', ['a', 'b-c'])\ndef test_x(n, personalens): personalens.check()\n"
+    paid.write(test_second=TEST, test_third=two)
+    run_for(paid, 2 * 5, *TWO, NEW).assert_outcomes(passed=8)
 
 
 def test_dialogues_of_other_tests_are_taken_as_far_as_they_are_equal(paid: Repository) -> None:
     paid.run(*ONE, NEW)
-    calls(paid)
     forget_calls()
     other = PAID.replace('f"answer {len(messages)}"', 'f"answer {len(messages)}" + "!" * (len(messages) > 1)')
     paid.write(conftest=other, test_other=TEST)
-    paid.run(*ONE, NEW, "test_other.py").assert_outcomes(passed=1)
-    assert calls(paid) == 1 + 2, "the last question, after the reply that differs, and two readings"
+    # The last question, after the reply that differs, and two readings.
+    run_for(paid, 1 + 2, *ONE, NEW, "test_other.py").assert_outcomes(passed=1)
 
 
 def test_trials_and_controls_stay_apart(paid: Repository) -> None:
     args = (*ONE, NEW, "--personalens-trials=2", "--personalens-control=no-context")
-    paid.run(*args)
-    assert calls(paid) == 4 * 5
+    run_for(paid, 4 * 5, *args)
     forget_calls()
     paid.write(test_other=TEST)
-    paid.run(*args)
-    assert calls(paid) == 0, "each from its own like"
+    run_for(paid, 0, *args)  # each has its own like
 
 
 def test_neither_damaged_records_nor_those_of_what_is_installed_are_a_source(paid: Repository) -> None:
     paid.run(*ONE, NEW)
-    calls(paid)
     (path,) = records(paid)
     whole = path.read_text()
     data = json.loads(whole)
@@ -264,20 +227,15 @@ def test_neither_damaged_records_nor_those_of_what_is_installed_are_a_source(pai
         folder = folder.rename(paid.path / place / "__personalens__")
         path = folder / "test_bot" / path.name
         forget_calls()
-        paid.run(*ONE, "--personalens-record=live", "test_other.py").assert_outcomes(passed=1)
-        assert calls(paid) == 5, (text[:9], place)
+        run_for(paid, 5, *ONE, "--personalens-record=live", "test_other.py").assert_outcomes(passed=1)
 
 
-def test_a_record_that_is_stale_stays_so_though_another_test_has_all(
-    paid: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stale_record_stays_so(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     paid.run(*ONE, NEW)
     monkeypatch.setenv("CHANGE", "!")
     paid.write(test_other=TEST)
     paid.run(*ONE, NEW, "test_other.py")
-    calls(paid)
     told = "records: 1 replayed, 1 stale (another dialogue than now)"
     result = assert_ended(paid.run(*ONE), 0, told, passed=2)
-    assert paid.run(*command(result)).ret == 0
-    assert calls(paid) == 0
+    assert run_for(paid, 0, *command(result)).ret == 0
     paid.run(*ONE).stdout.fnmatch_lines(["records: 2 replayed"])

@@ -27,7 +27,7 @@ from tests.support.processes.runs import assert_ended
 from tests.support.repository import ROOT, Repository, ScriptedUser, record_bytes, records
 
 HOSTILE = "\u202e]}\x00\n<|end|>\u2028 ünï 日本 \x1b[2J"
-TURNS = UserTurn("a"), UserTurn("bye", done=True)
+BYE = UserTurn("bye", done=True)
 
 
 class CountingJudge:
@@ -54,22 +54,19 @@ def text(scenario: Scenario) -> str:
             {"role": "assistant", "content": f"reply {len(messages)} {HOSTILE}"},
         ]
 
-    user, judge = UserOnTape(ScriptedUser(*TURNS), tape), JudgeOnTape(CountingJudge(), tape)
+    user, judge = UserOnTape(ScriptedUser(UserTurn("a"), BYE), tape), JudgeOnTape(CountingJudge(), tape)
     return record_of(evaluate(scenario, assistant, user, judge), scenario, scenario.id, tape.rows).text
+
+
+A, B = UserTurn("a"), UserTurn("b")
 
 
 @pytest.mark.parametrize(
     ("turns", "limit"),
-    [
-        ((UserTurn("a"), UserTurn("b"), UserTurn("bye", done=True)), 0),
-        ((UserTurn("a"), UserTurn("b"), UserTurn("", done=True)), 0),
-        ((UserTurn("only", done=True),), 0),
-        ((UserTurn("on and on"),), 3),
-    ],
+    [((A, B, BYE), 0), ((A, B, UserTurn("", done=True)), 0), ((BYE,), 0), ((A,), 3)],
+    ids=["a farewell", "silence", "one turn", "the limit"],
 )
-def test_every_end_is_replayed_and_the_assistant_asked_each_turn_once(
-    scenario: Scenario, turns: tuple[UserTurn, ...], limit: int
-) -> None:
+def test_every_end_is_replayed(scenario: Scenario, turns: tuple[UserTurn, ...], limit: int) -> None:
     judge = CountingJudge()
     agents = {"user_agent": ScriptedUser(*turns), "judge": judge}
     specs = ParticipantSpecs(".", Settings.default(user_model="u", judge_model="j"))
@@ -107,7 +104,7 @@ def test_every_end_is_replayed_and_the_assistant_asked_each_turn_once(
 def test_another_scenario_is_other_evidence(scenario: Scenario, text: str) -> None:
     other = scenario.model_copy(update={"summaries": {"Train": "changed"}})
     tape = Tape(record=read_record(text, "r.json").rows)
-    user = UserOnTape(ScriptedUser(UserTurn("x", done=True)), tape)
+    user = UserOnTape(ScriptedUser(BYE), tape)
     evaluate(other, lambda m: f"reply {len(m)}", user, JudgeOnTape(CountingJudge(), tape))
     assert tape.bought.total() == 3
 
@@ -143,11 +140,13 @@ def test_no_value_of_a_record_can_be_changed_unseen(text: str) -> None:
 def test_a_record_that_is_written_otherwise_is_the_same_record(text: str) -> None:
     data = json.loads(text)
     assert data["dialogue"]["messages"][1]["content"] == f"reply 1 {HOSTILE}"
+    backwards = dict(reversed(data.items()))
+    lines = json.dumps(data, indent=1).replace("\n", "\r\n")
     for other in (
         json.dumps(data),
-        json.dumps(dict(reversed(data.items())), indent=7, ensure_ascii=False),
         json.dumps(data, sort_keys=True),
-        json.dumps(data, indent=1).replace("\n", "\r\n"),
+        lines,
+        json.dumps(backwards, indent=7, ensure_ascii=False),
     ):
         assert read_record(other, "r.json").data == data
 
@@ -180,6 +179,11 @@ def loop(file: Path) -> None:
     file.symlink_to(file.name)
 
 
+def moved(what: Path) -> None:
+    """Put a link out of the repository where a file or a folder was."""
+    what.symlink_to(what.rename(Path.cwd().parent / f"{what.name}.victim"))
+
+
 #: What happens to a record -> what a run says of it, and if a run that records replaces it.
 DAMAGE: dict[str, tuple[Callable[[Path], object], str, bool]] = {
     "cut": (edit(lambda text: text[: len(text) // 2]), "the record cannot be read (", True),
@@ -192,23 +196,24 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str, bool]] = {
     "newer": (edit(lambda text: '{"record": 3}'), "the record is of a newer version (record 3); update the plugin", False),
     "foreign": (edit(lambda text: '{"name": "mine"}'), "is no record, and stays as it is; move it away", False),
     "a folder": (folder, "the record cannot be read: *; remove it, or restore it", False),
+    "a link": (moved, "*a symbolic link, which is not followed*", False),
+    "a folder that is a link": (lambda file: moved(file.parent), "*a symbolic link, which is not followed*", False),
     "a loop": (loop, "*a symbolic link, which is not followed*", False),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_record_gets_one_line_and_only_one_of_ours_is_written_anew(
-    repo: Repository, damage: str
-) -> None:
+def test_a_damaged_record_gets_one_line_and_ours_is_mended(repo: Repository, damage: str) -> None:
     args = ("--personalens-sample=1", "--personalens-gate=p >= 1", "-opersonalens_context=none")
-    repo.inline(*args, "--personalens-record=new")
+    run = repo.run if "link" in damage else repo.inline  # a process remembers which folders are no links
+    run(*args, "--personalens-record=new")
     (path,) = records(repo)
     change, told, mended = DAMAGE[damage]
     whole = path.read_text(encoding="utf-8")
     change(path)
-    before = None if path.is_dir() or path.is_symlink() else path.read_bytes()
+    before = path.read_bytes() if path.is_file() else None
     for mode in ("none", "new", "all"):
-        result = repo.inline(*args, f"--personalens-record={mode}")
+        result = run(*args, f"--personalens-record={mode}")
         if mode != "none" and mended:
             assert (result.ret, json.loads(path.read_text(encoding="utf-8"))) == (0, json.loads(whole))
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 
 import pytest
 
@@ -21,9 +22,7 @@ ARGS = ("--personalens-gate=none",)
 NEW = "--personalens-record=new"
 
 
-def test_an_evaluation_is_compared_with_the_record_of_its_item(
-    paid: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_evaluations_are_compared(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     paid.write(test_bot=COMPARES)
     args = ("--personalens-sample=2", *MODELS, *ARGS)
     paid.run(*args, NEW).assert_outcomes(passed=2)
@@ -37,10 +36,8 @@ def test_an_evaluation_is_compared_with_the_record_of_its_item(
     assert record_bytes(paid) == before
     paid.run(*args, "--personalens-record=live", "--snapshot-update").assert_outcomes(passed=2)
     assert record_bytes(paid) != before
-    kept, now = (
-        [row for text in files.values() for row in json.loads(text)["calls"]]
-        for files in (before, record_bytes(paid))
-    )
+    both = before.values(), record_bytes(paid).values()
+    kept, now = ([row for text in files for row in json.loads(text)["calls"]] for files in both)
     assert all(row in now for row in kept), "the calls of the old record are not lost"
 
 
@@ -51,19 +48,12 @@ def test_no_sample_and_no_update_deletes_a_record_or_calls_it_unused(repo: Repos
     first.stdout.fnmatch_lines(["records: 12 written"])
     before = record_bytes(repo)
     assert len(before) == 12
-    for sample, *more in (
-        ("12",),
-        ("12", "-n", "2"),
-        ("12", NEW),
-        ("3",),
-        ("3", "--snapshot-update"),
-        ("3", NEW, "--snapshot-update", "-n", "2"),
-        ("12", "-k", "music or alarm"),
-        ("12", "-m", "personalens(kind='multi')", NEW, "-n", "2"),
-    ):
-        result = assert_ended(
-            repo.run(f"--personalens-sample={sample}", *ARGS, *more), 0, "records: * replayed"
-        )
+    whole = ("", "-n 2", NEW, "-k 'music or alarm'", f"-m personalens(kind=\\'multi\\') {NEW} -n 2")
+    fewer = ("", "--snapshot-update", f"{NEW} --snapshot-update -n 2")
+    small = [f"--personalens-sample=3 {more}" for more in fewer]
+    for words in (*whole, *small):
+        run = repo.run("--personalens-sample=12", *ARGS, *shlex.split(words))
+        result = assert_ended(run, 0, "records: * replayed")
         assert " unused" not in str(result.stdout)
         assert record_bytes(repo) == before
     other = repo.run("--personalens-sample=5", "--personalens-seed=x", *ARGS, "--snapshot-update")
@@ -87,12 +77,8 @@ def test_unused_records_are_one_line_and_deleted_by_a_command_of_their_own(repo:
 
 def test_the_teams_own_snapshots_are_left_to_syrupy(repo: Repository) -> None:
     """Of any extension and in any test, ours neither accepts nor loses them."""
-    own = """
-        from syrupy.extensions.json import JSONSnapshotExtension
-
-        def test_own(snapshot):
-            assert {} == snapshot(extension_class=JSONSnapshotExtension)
-    """
+    by_json = "__import__('syrupy.extensions.json').extensions.json.JSONSnapshotExtension"
+    own = f"def test_own(snapshot):\n    assert {{}} == snapshot(extension_class={by_json})\n"
     item = "def test_bot(personalens, snapshot):\n    personalens.check()\n    assert personalens.scenario.id == snapshot\n"
     repo.write(test_own=own, test_bot=item)
     args = ("--personalens-sample=1", *ARGS)
@@ -124,21 +110,11 @@ def test_records_need_no_plugin_of_syrupys(repo: Repository, workers: tuple[str,
 
 
 OLD = {
-    "assistant": "",
-    "dataset": "embedded 3.2",
-    "dialogue": {
-        "end": "user",
-        "messages": [
-            {"content": "A film for tonight, please.", "role": "user"},
-            {"content": "I've booked two seats.", "role": "assistant"},
-        ],
-    },
-    "judge": "openai:small prompt 1234abcd",
-    "record": 1,
-    "scenario": "movies-1-amara",
-    "usage": {},
-    "user_agent": "embedded user",
-    "user_digest": "00",
+    "assistant": "", "dataset": "embedded 3.2", "judge": "openai:small prompt 1234abcd", "record": 1,
+    "scenario": "movies-1-amara", "usage": {}, "user_agent": "embedded user", "user_digest": "00",
+    "dialogue": {"end": "user", "messages": [
+        {"content": "A film for tonight, please.", "role": "user"}, {"content": "I've booked two seats.", "role": "assistant"},
+    ]},
     "verdicts": [
         {"evidence_digest": "11", "verdict": {"dimension": name, "score": score, "justification": "as it was"}}
         for name, score in (("task_completion", 1), ("personalization", 2))
@@ -190,24 +166,8 @@ def test_old_records_become_stored_dialogues_with_their_verdicts(old: Repository
     assert calls(old) == 0
 
 
-@pytest.mark.parametrize("what", ["file", "folder"])
-def test_a_record_behind_a_link_is_neither_read_nor_written(repo: Repository, what: str) -> None:
-    args = ("--personalens-sample=1", "--personalens-gate=p >= 1", NEW)
-    repo.run(*args)
-    (path,) = records(repo)
-    moved, victim = (path if what == "file" else path.parent), repo.path.parent / f"victim-{what}"
-    moved.rename(victim)
-    moved.symlink_to(victim)
-    before = path.read_bytes()
-    told = "*the record cannot be read: a symbolic link, which is not followed; *"
-    assert_ended(repo.run(*args), 1, told)
-    assert path.read_bytes() == before
-
-
 @pytest.mark.parametrize("mode", ["live", "new"])
-def test_a_run_that_could_keep_nothing_is_refused_before_its_first_call(
-    paid: Repository, monkeypatch: pytest.MonkeyPatch, mode: str
-) -> None:
+def test_a_run_that_keeps_none(paid: Repository, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
     (paid.path / "cache").write_text("a file")
     monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(paid.path / "cache"))
     (paid.path / "__personalens__").write_text("a file")

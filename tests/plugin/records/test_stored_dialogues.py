@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.datasets.official_tree import write_data
 from tests.support.processes.runs import assert_ended, assert_one_line
-from tests.support.repository import Repository, calls, forget_calls, records
+from tests.support.repository import Repository, forget_calls, records, run_for
 from tests.support.scripted_agents import MODELS, TOLD
 from tests.support.servers.endpoint import Endpoint
 
@@ -20,10 +19,8 @@ OWN: dict[str, Any] = {
     "preferences": {"Train": {"Preferred Seat Type": "window"}},
     "task": {"intent": "You want a ticket to Oban.", "goal": "A ticket to Oban is booked.", "domains": ["Train"]},
 }  # fmt: skip
-CHAT = [
-    {"role": "user", "content": "A ticket to Oban."},
-    {"role": "assistant", "content": "It is booked: window."},
-]
+SAID = {"user": "A ticket to Oban.", "assistant": "It is booked: window."}
+CHAT = [{"role": role, "content": content} for role, content in SAID.items()]
 
 
 def evaluations(repo: Repository, name: str) -> dict[str, dict[str, Any]]:
@@ -38,10 +35,9 @@ def without_times(repo: Repository, name: str) -> dict[str, dict[str, Any]]:
     return {nodeid: e | {"latencies": []} for nodeid, e in played.items()}
 
 
-def write_lines(repo: Repository, *lines: object) -> Path:
-    path = repo.path / "chats.jsonl"
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    return path
+def write_lines(repo: Repository, *lines: object) -> None:
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    (repo.path / "chats.jsonl").write_text(text, encoding="utf-8")
 
 
 @pytest.fixture
@@ -102,22 +98,17 @@ def test_another_judge_gates_baseline_and_page(told: Repository) -> None:
 
 @pytest.mark.slow
 def test_records_are_judged_again_and_a_verdict_is_paid_for_once(paid: Repository) -> None:
-    assert paid.inline(*PLAY, *MODELS, "--personalens-record=new").ret == 0
+    assert paid.run(*PLAY, *MODELS, "--personalens-record=new").ret == 0
     before = {path: path.read_bytes() for path in records(paid)}
     assert len(before) == 3
-    calls(paid)
     judge = ("--personalens-dialogues=__personalens__", "--personalens-judge-model=paid", "test_bot.py")
-    paid.inline(*judge).assert_outcomes(passed=3)
-    assert calls(paid) == 0, "the same judge has read them"
-    other = ("--personalens-dimensions=tc,p,leak", "--personalens-report=judged.json")
-    missing = paid.inline(*judge, *other)
-    missing.stdout.fnmatch_lines(["*the record is missing; record it with --personalens-record new*"])
-    assert calls(paid) == 0
-    assert paid.inline(*judge, *other, "--personalens-record=new").ret == 0
-    assert calls(paid) == 3, "one reading of each"
+    run_for(paid, 0, *judge).assert_outcomes(passed=3)  # the same judge has read them
+    other = (*judge, "--personalens-dimensions=tc,p,leak", "--personalens-report=judged.json")
+    missing = "*the record is missing; record it with --personalens-record new*"
+    run_for(paid, 0, *other).stdout.fnmatch_lines([missing])
+    assert run_for(paid, 3, *other, "--personalens-record=new").ret == 0, "one reading of each"
     assert {path: path.read_bytes() for path in before} == before, "their own records stay"
-    paid.inline(*judge, *other).assert_outcomes(passed=3)
-    assert calls(paid) == 0
+    run_for(paid, 0, *other).assert_outcomes(passed=3)
 
 
 def test_a_budget_caps_the_judge(repo: Repository, endpoint: Endpoint) -> None:
@@ -141,12 +132,10 @@ def test_lines_of_messages(without_tests: Repository) -> None:
         {"role": "assistant", "content": "They are booked."},
         {"role": "user", "content": "Thanks!"},
     ]  # fmt: skip
+    amara, agents = {"scenario": "movies-1-amara"}, {"user_agent": "simulator 1", "assistant": "bot 2"}
+    own = {"id": "chat-7", "scenario": OWN}, {"id": "chat-8", "scenario": OWN | {"user": "cust-1"}}
     write_lines(
-        repo,
-        {"scenario": "movies-1-amara", "messages": chats},
-        {"scenario": "movies-1-amara", "messages": CHAT, "user_agent": "simulator 1", "assistant": "bot 2"},
-        {"id": "chat-7", "scenario": OWN, "messages": CHAT},
-        {"id": "chat-8", "scenario": OWN | {"user": "cust-1"}, "messages": CHAT},
+        repo, amara | {"messages": chats}, *(of | {"messages": CHAT} for of in (amara | agents, *own))
     )
     repo.inline("--personalens-dialogues=chats.jsonl", *JUDGE[1:]).assert_outcomes(passed=4)
     found = {item["evaluation"]["scenario"]: item for item in repo.results("judged.json")["items"]}
@@ -202,12 +191,11 @@ def test_the_official_folder_there_and_back(without_tests: Repository) -> None:
     read = ("--personalens-dialogues=output", *every, "--personalens-report=judged.json")
     assert repo.inline(*read).ret == 0
     before, after = (evaluations(repo, name) for name in ("played.json", "judged.json"))
-    for e, read_again in ((e, after[nodeid]) for nodeid, e in before.items()):
-        messages, scores = (
-            [[(m["role"], m["content"]) for m in x["dialogue"]["messages"]] for x in (e, read_again)],
-            [[v["score"] for v in x["verdicts"]] for x in (e, read_again)],
-        )
-        assert messages[0] == messages[1] and scores[0] == scores[1]
+    for nodeid, e in before.items():
+        both = e, after[nodeid]
+        said, said_then = ([(m["role"], m["content"]) for m in x["dialogue"]["messages"]] for x in both)
+        scores, scores_then = ([v["score"] for v in x["verdicts"]] for x in both)
+        assert (said, scores) == (said_then, scores_then)
     repo.inline(*read, "-opersonalens_users=12").assert_outcomes(passed=4)
     (repo.path / "output/dialogue/user7/assistant_d_p_s").rename(repo.path / "output/dialogue/user7/other")
     told = "*output: holds dialogues of several assistants (assistant_d_p_s, other); name one*"
@@ -226,13 +214,10 @@ def test_an_estimate_counts_the_stored_dialogues(told: Repository) -> None:
 def test_the_command_score(without_tests: Repository) -> None:
     ids = ({"id": "a", "scenario": OWN}, {"scenario": "movies-1-amara"})
     write_lines(without_tests, *(fields | {"messages": CHAT} for fields in ids))
-    score = without_tests.command
-    assert (
-        score("score", "chats.jsonl", "--report", "s.json", "--", "-p", "no:cacheprovider", "-n", "0").ret
-        == 0
-    )
+    alone, score = ("--", "-p", "no:cacheprovider", "-n", "0"), without_tests.command
+    assert score("score", "chats.jsonl", "--report", "s.json", *alone).ret == 0
     assert len(without_tests.results("s.json")["items"]) == 2
-    failed = score("score", "--gate", "tcr >= 0.9", "chats.jsonl", "--dimensions=tc", "--", "-n", "0")
+    failed = score("score", "--gate", "tcr >= 0.9", "chats.jsonl", "--dimensions=tc", *alone)
     rate = "gate tcr: FAILED, task completion rate 0.00 * over 1 scenario, of 2 that were run"
     assert_ended(failed, 1, rate)
 
@@ -242,10 +227,3 @@ def test_users_without_demographics_have_no_groups(without_tests: Repository) ->
     told = "unknown demographic 'age'; known: none, because the scenario * has no demographics*"
     run = without_tests.run("--personalens-dialogues=chats.jsonl", "-opersonalens_slice=age")
     assert_one_line(run, f"*personalens_slice: {told}")
-
-
-@pytest.mark.parametrize("words", [(), ("--gate", "tcr >= 0.9"), ("--sample=3", "--", "tests")])
-def test_the_command_score_without_dialogues_plays_none(repo: Repository, words: tuple[str, ...]) -> None:
-    result = repo.command("score", *words)
-    assert_one_line(result, "the following arguments are required: DIALOGUES, *")
-    assert "items" not in result.stdout.str()

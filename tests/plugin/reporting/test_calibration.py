@@ -54,9 +54,8 @@ def test_a_gate_is_held_against_the_interval_of_the_corrected_rate(
     # The embedded judge reads, and is said to see nine of ten.
     (repo.path / "judge.json").write_text(json.dumps(FILE | {"judge": EmbeddedJudge().identity}))
     gates = ("--personalens-gate", f"tcr >= {floor}, valid >= 0")
-    assert_ended(
-        repo.run(*SAMPLE, "-o", "personalens_calibration=judge.json", *gates), code, f"gate tcr: {told}"
-    )
+    result = repo.run(*SAMPLE, "-o", "personalens_calibration=judge.json", *gates)
+    assert_ended(result, code, f"gate tcr: {told}")
     gate = next(gate for gate in repo.results("r.json")["gates"] if gate["name"] == "tcr")
     assert (gate["passed"], gate["inconclusive"]) == (code == 0, code == 7)
 
@@ -77,15 +76,15 @@ def test_the_calibration_of_another_judge_and_what_is_none_are_refused(repo: Rep
 
 
 def test_the_estimate_and_its_interval() -> None:
-    found, exact = (
-        correct(0.83, 100, Found(50, 70), Found(32, 50)),
-        correct(0.6, 1000, Found(900, 1000), Found(800, 1000)),
-    )
+    found = correct(0.83, 100, Found(50, 70), Found(32, 50))
+    exact = correct(0.6, 1000, Found(900, 1000), Found(800, 1000))
     assert found is not None and exact is not None
     assert found.value == 1.0  # (0.83 + 0.64 - 1) / (0.714 + 0.64 - 1) = 1.33, cut
     assert exact.value == pytest.approx(0.4 / 0.7)
     assert exact.low < exact.value < exact.high
     assert exact.high - exact.low == pytest.approx(2 * 1.96 * 0.0252, abs=0.003)  # by the delta method
+    few = correct(0.6, 100, Found(18, 20), Found(16, 20))  # by hand, with the formulas of the paper
+    assert few is not None and (few.low, few.high) == pytest.approx((0.3490, 0.8070), abs=0.0005)
     assert correct(0.6, 100, Found(5, 10), Found(5, 10)) is None
     nothing_known = correct(0.5, 10, Found(2, 2), Found(1, 2))
     assert nothing_known is not None and (nothing_known.low, nothing_known.high) == (0, 1)

@@ -79,13 +79,11 @@ def test_ci_tells_what_git_does_not_know(repo: Repository, monkeypatch: pytest.M
     assert (found["commit"], found["branch"], found["pull_request"]) == ("ab" * 20, "main", "12")
 
 
-def test_without_either_nothing_is_claimed(repo: Repository) -> None:
+def test_a_baseline_knows_its_commit_and_without_either_nothing_is_claimed(repo: Repository) -> None:
+    run = (*RUN, "--personalens-report=results.json", "--personalens-save-baseline=baseline.json")
+    repo.inline(*run)
+    assert repo.results("baseline.json")["provenance"]["commit"] == git(repo.path, "rev-parse", "HEAD")
     (repo.path / ".git").rename(repo.path / "no-git")
-    repo.inline(*RUN, "--personalens-report=results.json", "--personalens-save-baseline=baseline.json")
+    repo.inline(*run)
     assert repo.results()["provenance"] is None
     assert "provenance" not in repo.results("baseline.json")
-
-
-def test_a_baseline_knows_its_commit(repo: Repository) -> None:
-    repo.inline(*RUN, "--personalens-save-baseline=baseline.json")
-    assert repo.results("baseline.json")["provenance"]["commit"] == git(repo.path, "rev-parse", "HEAD")

@@ -10,9 +10,9 @@ from urllib.parse import quote
 import pytest
 
 from pytest_personalens.core.safe_text import redact
-from tests.support.processes.runs import assert_one_line
+from tests.support.processes.runs import assert_ended, assert_one_line
 from tests.support.repository import Repository
-from tests.support.scripted_agents import BOT
+from tests.support.scripted_agents import TOLD
 from tests.support.servers.endpoint import Endpoint, Reply
 
 Patch = pytest.MonkeyPatch
@@ -25,7 +25,7 @@ RUN = (
 
 
 @pytest.fixture(autouse=True)
-def cache_in_the_repository(repo: Repository, monkeypatch: Patch) -> None:
+def cache_in_the_repository(repo: Repository, endpoint: Endpoint, monkeypatch: Patch) -> None:
     """The cache is searched too."""
     monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(repo.path / "cache"))
 
@@ -53,20 +53,15 @@ def test_a_key_with_a_line_break_works(repo: Repository, endpoint: Endpoint, mon
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG\n")
     monkeypatch.setenv("AWS_SESSION_TOKEN", f"{token}\n")
     models = ("--personalens-user-model=bedrock:nova-lite", "--personalens-judge-model=openai:small")
-    result = repo.run(*RUN, *models)
-    assert result.ret == 0
+    result = assert_ended(repo.run(*RUN, *models), 0)
     headers = {"openai": ("authorization", f"Bearer {KEY}"), "bedrock": ("x-amz-security-token", token)}
-    for call in endpoint.calls:
-        name, value = headers[call.protocol]
-        assert call.headers[name] == value
-    assert {call.protocol for call in endpoint.calls} == set(headers)
+    sent = {call.protocol: call.headers[headers[call.protocol][0]] for call in endpoint.calls}
+    assert sent == {protocol: value for protocol, (_, value) in headers.items()}
     assert_nothing_holds(KEY, repo, result)
     assert_nothing_holds(token, repo, result)
 
 
-def test_a_key_that_no_header_can_hold_is_one_line_without_it(
-    repo: Repository, endpoint: Endpoint, monkeypatch: Patch
-) -> None:
+def test_a_key_that_no_header_can_hold_is_one_line_without_it(repo: Repository, monkeypatch: Patch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n{KEY}")
     result = repo.run(*RUN, "--personalens-user-model=openai:small")
     assert_one_line(result, "*OPENAI_API_KEY holds a line break*")
@@ -74,9 +69,7 @@ def test_a_key_that_no_header_can_hold_is_one_line_without_it(
 
 
 @pytest.mark.parametrize("status", [307, 400, 401, 500])
-def test_a_server_that_repeats_the_key(
-    repo: Repository, endpoint: Endpoint, monkeypatch: Patch, status: int
-) -> None:
+def test_a_server_repeats_it(repo: Repository, endpoint: Endpoint, monkeypatch: Patch, status: int) -> None:
     key = f"{KEY}/+="
     monkeypatch.setenv("OPENAI_API_KEY", key)
     # Far enough into the message that the key is cut where the text is.
@@ -89,14 +82,11 @@ def test_a_server_that_repeats_the_key(
     assert_nothing_holds(KEY, repo, result)
 
 
-def test_a_provider_that_repeats_credentials_of_a_file(
-    repo: Repository, endpoint: Endpoint, monkeypatch: Patch
-) -> None:
+def test_a_provider_that_repeats_a_file(repo: Repository, endpoint: Endpoint, monkeypatch: Patch) -> None:
     token = "FwoGZXIvYXdzEJr-session-token"
     file = repo.path.parent / "credentials"
-    names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
-    values = zip(names, ("AKIA0123456789ABCDEF", "wJalrXUtnFEMI", token), strict=True)
-    file.write_text("\n".join(["[default]", *(f"{name} = {value}" for name, value in values)]) + "\n")
+    keys = "aws_access_key_id = AKIA0123456789ABCDEF\naws_secret_access_key = wJalrXUtnFEMI"
+    file.write_text(f"[default]\n{keys}\naws_session_token = {token}\n")
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
@@ -120,16 +110,13 @@ def test_an_assistant_whose_error_holds_a_secret(repo: Repository, monkeypatch: 
 
 
 @pytest.mark.parametrize("where", ["spec", "escaped", "configuration", "environment"])
-def test_a_password_in_an_address_is_refused_without_it(
-    repo: Repository, endpoint: Endpoint, monkeypatch: Patch, where: str
-) -> None:
+def test_a_password_in_a_url(repo: Repository, endpoint: Endpoint, monkeypatch: Patch, where: str) -> None:
     address = endpoint.url.replace("://", "://me:hunter2hunter2@") + "/v1"
     spec = "openai:small"
     if where == "environment":
         monkeypatch.setenv("OPENAI_BASE_URL", address)
     elif where == "configuration":
-        ini = f"[pytest]\npersonalens_model_parameters = base_url = {address}\n"
-        (repo.path / "pytest.ini").write_text(ini)
+        repo.pytester.makeini(f"[pytest]\npersonalens_model_parameters = base_url = {address}\n")
     else:
         spec += f"?base_url={quote(address, safe='') if where == 'escaped' else address}"
     result = repo.run("--personalens-sample=1", "--personalens-record=live", "--personalens-user-model", spec)
@@ -138,24 +125,9 @@ def test_a_password_in_an_address_is_refused_without_it(
     assert not endpoint.calls
 
 
-#: A provider of users by specs that begin with acme.
-ACME = """
-    from pytest_personalens import UserTurn
-
-    class User:
-        identity, paid = "acme", False
-
-        def turn(self, scenario, transcript):
-            return UserTurn("bye" if transcript else "hello", done=bool(transcript))
-
-    def pytest_personalens_user_agent(spec):
-        return User() if spec.startswith("acme:") else None
-"""
-
-
 def test_a_spec_of_a_plugin_that_holds_a_secret(repo: Repository, monkeypatch: Patch) -> None:
     monkeypatch.setenv("ACME_API_KEY", "acme-0123456789")
-    repo.write(conftest=BOT + ACME)
+    repo.write(conftest=TOLD.replace('User() if spec == "told"', 'User() if spec.startswith("acme:")'))
     user = "--personalens-user-model=acme:x?key=acme-0123456789"
     result = repo.run(*RUN, user, "-opersonalens_threshold=p>=4")
     result.stdout.fnmatch_lines(["personalens: *user acme:x?key=****", "again: *acme:x?key=****"])
@@ -164,28 +136,23 @@ def test_a_spec_of_a_plugin_that_holds_a_secret(repo: Repository, monkeypatch: P
 
 #: A bot that calls a tool with its authorization, gets it back in the result, and says it.
 TELLS = """
-    import os, pytest
+    import os
 
-    @pytest.fixture
-    def personalens_assistant():
+    def tells(messages):
         key = os.environ["OPENAI_API_KEY"]
-
-        def bot(messages):
-            assert len(messages) == 1 or any(key in str(message) for message in messages), "its own words are its own"
-            call = {"id": "1", "type": "function", "function": {"name": "book", "arguments": '{"auth": "Bearer ' + key + '"}'}}
-            return [
-                {"role": "assistant", "content": "", "tool_calls": [call]},
-                {"role": "tool", "tool_call_id": "1", "content": "booked with " + key},
-                {"role": "assistant", "content": "Booked for Friday at 19:30; your key is " + key + "."},
-            ]
-
-        return bot
+        assert len(messages) == 1 or any(key in str(message) for message in messages), "its own words are its own"
+        call = {"id": "1", "type": "function", "function": {"name": "book", "arguments": '{"auth": "Bearer ' + key + '"}'}}
+        return [
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "1", "content": "booked with " + key},
+            {"role": "assistant", "content": "Booked for Friday at 19:30; your key is " + key + "."},
+        ]
 """
 
 
 def test_a_bot_that_tells_a_key_in_replies_and_tools(repo: Repository, monkeypatch: Patch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    repo.write(conftest=TELLS)
+    repo.bot('__import__("mine").tells(messages)', mine=TELLS)
     run = [word for word in RUN if word != "--personalens-record=live"]
     assert_nothing_holds(KEY, repo, repo.run(*run, "--personalens-record=new", "--personalens-gate=none"))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-proj-another-key-of-today")
@@ -194,9 +161,7 @@ def test_a_bot_that_tells_a_key_in_replies_and_tools(repo: Repository, monkeypat
 
 
 @pytest.mark.parametrize("where", ["query", "header"])
-def test_a_key_in_the_query_or_in_a_header_of_a_service(
-    repo: Repository, endpoint: Endpoint, where: str
-) -> None:
+def test_a_key_in_the_address_or_a_header(repo: Repository, endpoint: Endpoint, where: str) -> None:
     key = "fake-in-an-ini-file-1"
     endpoint.answer = lambda call: Reply(status=401, message=f"bad key {key}")
     spec = f"http:{endpoint.url}/v1/chat/completions"
@@ -220,9 +185,7 @@ def test_a_key_in_the_query_or_in_a_header_of_a_service(
         ("http://10.1.2.3/v1", "x", False),
     ],
 )
-def test_a_short_key_is_for_private_hosts(
-    repo: Repository, monkeypatch: Patch, host: str, key: str, refused: bool
-) -> None:
+def test_short_keys(repo: Repository, monkeypatch: Patch, host: str, key: str, refused: bool) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
     monkeypatch.setenv("OPENAI_BASE_URL", host)
     run = ("--personalens-sample=1", "--personalens-user-model=openai:x", "--personalens-record=live")
@@ -239,5 +202,5 @@ def test_a_variable_that_goes_while_they_are_read_breaks_nothing(monkeypatch: Pa
         def __iter__(self) -> Iterator[str]:
             yield from ("GONE_API_KEY", *self.data)
 
-    monkeypatch.setattr("os.environ", Changing({"SOME_API_KEY": KEY}))
-    assert redact(f"the key is {KEY}") == "the key is ***"
+    monkeypatch.setattr("os.environ", Changing({"SOME_API_KEY": "correct-horse"}))
+    assert redact("it is correct-horse, correct-horse") == "it is ***, ***"

@@ -33,11 +33,9 @@ HOOKS = """
             return "It is booked." if context.demographics["gender"] == "Male" else "I don't know."
         return reply
 """
-ARGS = (
-    *("--personalens-sample=60", "--personalens-domain=Movies", "--personalens-kind=single"),
-    *("--personalens-judge-model=by-a-word", "--personalens-report=out.json", "--personalens-report=out.md"),
-    "--personalens-report=out.html",
-)
+MOVIES = ("--personalens-sample=60", "--personalens-domain=Movies", "--personalens-kind=single")
+REPORTS = [f"--personalens-report=out.{ending}" for ending in ("json", "md", "html")]
+ARGS = (*MOVIES, "--personalens-judge-model=by-a-word", *REPORTS)
 
 
 @pytest.fixture

@@ -18,10 +18,7 @@ HOOKS = """
     from pytest_personalens.datasets.world.written import say
 
     ENDS = {"ended-early": "That's all, thank you.", "thanked-early": "Thanks a lot, that is everything."}
-    REPLIES = {
-        "ended-early": "There are two that fit. Which of them shall I book?",
-        "thanked-early": "I'm sorry, I can't book it.",
-    }
+    REPLIES = {"ended-early": "There are two that fit. Which of them shall I book?", "thanked-early": "I'm sorry, I can't book it."}
 
     def opening(kind, scenario):
         dates = [f for f in scenario.task.facts if f.known != "open" and f.kind == "date" and f.wrong]
@@ -36,14 +33,12 @@ HOOKS = """
             self.kind, self.identity = kind, f"user {kind}"
 
         def turn(self, scenario, transcript):
-            turn = len(transcript)
-            if not turn:
-                return UserTurn(opening(self.kind, scenario))
-            if self.kind == "spoke-as-assistant" and turn == 2:
-                return UserTurn("I have booked it for you.")
-            if self.kind == "repeated" and turn in (2, 4):
-                return UserTurn("I would like to hear what it costs.")
-            return UserTurn(ENDS.get(self.kind, "That is all, thanks."), done=True)
+            said = {
+                ("spoke-as-assistant", 2): "I have booked it for you.",
+                ("repeated", 2): "I would like to hear what it costs.",
+                ("repeated", 4): "I would like to hear what it costs.",
+            }.get((self.kind, len(transcript)), "" if transcript else opening(self.kind, scenario))
+            return UserTurn(said or ENDS.get(self.kind, "That is all, thanks."), done=not said)
 
     class Judge:
         identity, paid = "strict", False
@@ -60,24 +55,15 @@ HOOKS = """
     @pytest.fixture(scope="session")
     def personalens_assistant(request):
         kind = request.config.getoption("--personalens-user-model").removeprefix("plays:")
-        replies = {}
-
-        def reply(messages):
-            number = sum(m["role"] == "assistant" for m in messages)
-            return REPLIES.get(kind, f"It is booked, number {number}.")
-        return reply
+        return lambda messages: REPLIES.get(kind, f"It is booked, number {len(messages)}.")
 """
 KINDS = {
-    "contradicted": "contradicted a fact",
-    "ended-early": "ended before the deed",
-    "thanked-early": "thanked for what was not done",
-    "spoke-as-assistant": "spoke for the assistant",
-}
+    "contradicted": "contradicted a fact", "ended-early": "ended before the deed",
+    "thanked-early": "thanked for what was not done", "spoke-as-assistant": "spoke for the assistant",
+}  # fmt: skip
 #: Scenarios whose intent names a day.
-ARGS = (
-    *("--personalens-sample=4", "--personalens-domain=Train", "--personalens-kind=single"),
-    *("--personalens-seed=audit", "--personalens-judge-model=strict"),
-)
+TRAIN = ("--personalens-sample=4", "--personalens-domain=Train", "--personalens-kind=single")
+ARGS = (*TRAIN, "--personalens-seed=audit", "--personalens-judge-model=strict")
 
 
 def plays(kind: str) -> tuple[str, ...]:
@@ -96,9 +82,8 @@ def test_each_fault_is_found_counted_and_shown(audited: Repository, kind: str) -
     result = audited.inline(*plays(kind), "--personalens-gate=none", *reports)
     results = audited.results("r.json")
     evaluations = [item["evaluation"] for item in results["items"]]
-    found = [
-        (e["dialogue"]["messages"][fault["turn"]], fault) for e in evaluations for fault in e["user_faults"]
-    ]
+    faults_of = [(e["dialogue"]["messages"], fault) for e in evaluations for fault in e["user_faults"]]
+    found = [(messages[fault["turn"]], fault) for messages, fault in faults_of]
     assert {fault["code"] for _, fault in found} == {kind}
     faults = {kind: (number := len(found))}
     assert results["user_audit"] == {"audited": 4, "faulty": number, "faults": faults, "lost": faults}

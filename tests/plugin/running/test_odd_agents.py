@@ -1,6 +1,4 @@
-"""Agents, models and datasets of somebody's own that are none, or cannot be opened, are told in one line
-before anything is run.
-"""
+"""Agents, models and datasets of somebody's own that are none, or cannot be opened, are told in one line."""
 
 from __future__ import annotations
 
@@ -69,9 +67,7 @@ OVERRIDES = """
         (TOLD + OVERRIDES, 1, "*personalens: the fixture personalens_scenario returned str; one that overrides ours must return a Scenario*"),
     ],
 )  # fmt: skip
-def test_what_an_agent_a_hook_or_a_fixture_returns(
-    repo: Repository, conftest: str, ret: int, told: str
-) -> None:
+def test_what_hooks_and_agents_return(repo: Repository, conftest: str, ret: int, told: str) -> None:
     repo.write(conftest=conftest)
     result = assert_ended(repo.inline(*ARGS, *TOLD_AGENTS), ret, told)
     assert "Traceback" not in str(result.stdout) + str(result.stderr)
@@ -84,20 +80,6 @@ def test_a_judge_that_is_measured_and_is_none(repo: Repository) -> None:
     labels = str(ROOT / "data" / "agreement" / "anchors.jsonl")
     told = "--judge-model: what is offered as a judge is Judge, whose paid is neither true nor false*"
     assert_one_line(repo.command("agreement", labels, "--judge-model", "mine:Judge"), told)
-
-
-@pytest.mark.parametrize(
-    "keyword", ["sample=()", "seed=('a', 'b')", "p=T()", "domain=T()", "kind=T()", "threshold=[T()]"]
-)
-def test_a_mark_that_holds_anything(repo: Repository, keyword: str) -> None:
-    head = (
-        "import pytest\n\nclass T:\n    def __str__(self):\n        return None\n    __repr__ = __str__\n\n"
-    )
-    mark = f"@pytest.mark.personalens({keyword})\n"
-    repo.write(test_bot=f"{head}{mark}def test_bot(personalens):\n    personalens.check()\n")
-    told = "*personalens: test_bot.py::test_bot: personalens(*): expected *"
-    result = assert_ended(repo.inline(*ARGS), 2, told)
-    assert "options.py" not in str(result.stdout)
 
 
 @pytest.mark.parametrize("leaves", ["raise SystemExit(0)", "pytest.exit('enough', returncode=0)"])
@@ -122,15 +104,20 @@ def test_what_others_raise_is_told_in_one_line(repo: Repository) -> None:
     assert_one_line(repo.inline(*ARGS, "--personalens-data=mine"), f"personalens: --personalens-data: {told}")
 
 
-@pytest.mark.parametrize("option", ["--personalens-baseline=", "--personalens-report=", "-opersonalens_prompts=", "--personalens-data=",
-     "-opersonalens_users=file:", "--personalens-check-judge="])  # fmt: skip
+PATHS = (
+    "--personalens-baseline=",
+    "--personalens-report=",
+    "-opersonalens_prompts=",
+    "--personalens-data=",
+    "-opersonalens_users=file:",
+    "--personalens-check-judge=",
+)
+
+
+@pytest.mark.parametrize("option", PATHS)
 def test_a_path_with_a_line_break_is_told_in_one_line(repo: Repository, option: str) -> None:
-    path = "conftest.py/a\nb\x1b[31m"
-    result = repo.inline(*ARGS, f"{option}{path}")
-    assert_one_line(result)
-    assert "\x1b" not in str(result.stderr)
+    assert_one_line(repo.inline(*ARGS, f"{option}conftest.py/a\nb\x1b[31m"), "*conftest.py/a*")
 
 
 def test_a_path_of_a_command_with_a_line_break_is_too(repo: Repository) -> None:
-    told = r"conftest.py/a\nb\x1b[[]31m: *"
-    assert_one_line(repo.command("report", "conftest.py/a\nb\x1b[31m"), told)
+    assert_one_line(repo.command("report", "conftest.py/a\nb\x1b[31m"), r"conftest.py/a\nb\x1b[[]31m: *")

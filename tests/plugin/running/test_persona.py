@@ -15,9 +15,7 @@ import pytest
 def personalens_assistant():
     def reply(messages, context):
         text, known = messages[-1]["content"], context.demographics.get("persona", "nothing")
-        if "explode" in text:
-            raise KeyError("gone")
-        day = "Saturday" if "Saturday" in text else "Friday"
+        day = {}["gone"] if "explode" in text else "Saturday" if "Saturday" in text else "Friday"
         return f"Booked for two on {day} at 19:00, reference QX77. I know of you: {known}."
     return reply
 """
@@ -31,8 +29,7 @@ def repo(empty_repo: Repository) -> Repository:
 
 
 def test_fixed_and_simulated_turns_take_turns(repo: Repository) -> None:
-    repo.write(
-        test_mia=f"""
+    repo.write(test_mia=f"""
         import pytest
 
         {MARK}
@@ -48,8 +45,7 @@ def test_fixed_and_simulated_turns_take_turns(repo: Repository) -> None:
         {MARK}
         def test_own_asserts_alone(personalens):
             assert "Friday" in personalens.say("Hi, a table for Friday?")
-        """
-    )
+        """)  # fmt: skip
     result = repo.inline(*SAMPLE, "--personalens-gate", "valid >= 1", "--personalens-report", "results.json")
     result.assert_outcomes(passed=3)  # with the gate
     (item,) = repo.results()["items"]
@@ -58,8 +54,7 @@ def test_fixed_and_simulated_turns_take_turns(repo: Repository) -> None:
 
 
 def test_a_reply_that_is_wrong_fails_the_test_alone(repo: Repository) -> None:
-    repo.write(
-        test_mia=f"""
+    repo.write(test_mia=f"""
         import pytest
 
         {MARK}
@@ -77,34 +72,13 @@ def test_a_reply_that_is_wrong_fails_the_test_alone(repo: Repository) -> None:
 
         def test_of_the_sample(personalens):
             personalens.say("Hi")
-        """
-    )
+        """)  # fmt: skip
     result = assert_ended(repo.inline(*SAMPLE), 1, failed=4)
     result.stdout.fnmatch_lines_random([
         "*assert 'Monday' in 'Booked for two on Friday*", "*KeyError*gone*",
         "*the dialogue is over: say() and turn() come before check() and evaluate()*",
         "*say() and turn() need a persona: @pytest.mark.personalens(persona=..., wants=...)*",
     ])  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("mark", "problem"),
-    [
-        ('persona="Mia"', "personalens(persona=...): give wants too"),
-        ('wants="a table"', "personalens(wants=...): give persona too"),
-        ('persona=" ", wants="a table"', "personalens(persona=...): expected a text with words, not ' '"),
-        ('persona="Mia", wants="..."', "personalens(wants=...): expected a text with words, not '...'"),
-        ('persona=3, wants="a table"', "personalens(persona=...): expected a text with words, not 3"),
-        ('persona="x" * 4001, wants="a table"', "personalens(persona=...): 4,001 characters; at most 4,000"),
-        ('persona="Mia", wants="x", suite="memory"', "personalens(persona=...): only in the suite personalens, not in 'memory'"),
-    ],
-)  # fmt: skip
-def test_a_mark_that_cannot_be_read_is_one_line(repo: Repository, mark: str, problem: str) -> None:
-    repo.write(test_mia=f"import pytest\n@pytest.mark.personalens({mark})\ndef test_it(personalens): ...\n")
-    result = repo.inline(*SAMPLE)
-    printed = result.stdout.str() + result.stderr.str()
-    assert f"test_mia.py::test_it: {problem}" in printed
-    assert "Traceback" not in printed
 
 
 @pytest.mark.parametrize(
@@ -126,8 +100,7 @@ def test_gates_are_not_passed_by_dialogues_that_nobody_judged(repo: Repository, 
 
 @pytest.mark.parametrize("how", [("-n", "2"), ("-o", "personalens_parallel=4")])
 def test_side_by_side_with_others_and_on_the_page(repo: Repository, how: tuple[str, str]) -> None:
-    repo.write(
-        test_mia=f"""
+    repo.write(test_mia=f"""
         import pytest
 
         def test_sample(personalens):
@@ -137,8 +110,7 @@ def test_side_by_side_with_others_and_on_the_page(repo: Repository, how: tuple[s
         def test_books(personalens):
             assert "Saturday" in personalens.say("A table on Saturday?")
             personalens.evaluate()
-        """
-    )
+        """)  # fmt: skip
     report = ("--personalens-report", "r.html")
     result = repo.run("--personalens-sample", "3", "--personalens-gate", "none", *how, *report)
     result.assert_outcomes(passed=4)

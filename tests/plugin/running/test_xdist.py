@@ -24,8 +24,8 @@ def test_the_protocol_of_a_scheduler_is_what_we_know() -> None:
 
 
 def test_what_a_scheduler_asks_of_a_worker_is_there() -> None:
-    assert list(inspect.signature(WorkerController.send_runtest_some).parameters) == ["self", "indices"]
-    assert list(inspect.signature(WorkerController.shutdown).parameters) == ["self"]
+    for method, parameters in (("send_runtest_some", ["self", "indices"]), ("shutdown", ["self"])):
+        assert list(inspect.signature(getattr(WorkerController, method)).parameters) == parameters
     assert isinstance(WorkerController.shutting_down, property)
     assert '"workercount"' in inspect.getsource(WorkerController.__init__)
 
@@ -33,17 +33,14 @@ def test_what_a_scheduler_asks_of_a_worker_is_there() -> None:
 NODEIDS = ["a.py::T::one", "a.py::T::two", "a.py::three", "b.py::four[x@y]", "b.py::five@g", "c.py::six@g"]
 
 
-@pytest.mark.parametrize(
-    ("dist", "first", "second"),
-    [
-        ("load", [0, 2, 4], [1, 3, 5]),
-        ("worksteal", [0, 2, 4], [1, 3, 5]),
-        ("loadscope", [0, 1, 5], [2, 3, 4]),
-        ("loadfile", [0, 1, 2], [3, 4, 5]),
-        ("loadgroup", [0, 2, 4, 5], [1, 3]),
-    ],
-)
-def test_every_item_is_in_one_share_and_units_stay_together(
-    dist: str, first: list[int], second: list[int]
-) -> None:
-    assert [Share(number, 2, dist).of(NODEIDS) for number in range(3)] == [first, second, []]
+SHARES = {
+    "load": ([0, 2, 4], [1, 3, 5]),
+    "worksteal": ([0, 2, 4], [1, 3, 5]),
+    "loadscope": ([0, 1, 5], [2, 3, 4]),
+}
+SHARES |= {"loadfile": ([0, 1, 2], [3, 4, 5]), "loadgroup": ([0, 2, 4, 5], [1, 3])}
+
+
+@pytest.mark.parametrize("dist", SHARES)
+def test_every_item_is_in_one_share_and_units_stay_together(dist: str) -> None:
+    assert [Share(number, 2, dist).of(NODEIDS) for number in range(3)] == [*SHARES[dist], []]

@@ -45,7 +45,7 @@ def assert_one_line(result: pytest.RunResult, told: str = "*") -> None:
     (line,) = filter(None, assert_usage_error(result).errlines)
     assert fnmatchcase(line, f"ERROR: {told}") or fnmatchcase(line, f"error: {told}"), line
     assert not re.search("Traceback|INTERNALERROR", result.stdout.str())
-    assert len(line) < 1000
+    assert len(line) < 1000 and "\x1b" not in line
 
 
 def collect_ids(repo: Repository, *args: str) -> list[str]:
