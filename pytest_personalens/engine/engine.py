@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pytest_personalens.engine.assistant.team_fixtures import StateSource, UserPast
     from pytest_personalens.engine.job import Assistant, Job
     from pytest_personalens.engine.participants import Participants
-    from pytest_personalens.models.tape import Calls
+    from pytest_personalens.models.tape import Calls, Row
 
 
 def work(
@@ -56,7 +56,7 @@ def work(
     agent.
     """
     started, raised, watch, replies = time.perf_counter(), list[Exception](), Stopwatch(), list[object]()
-    running = participants.running
+    running = participants.running  # dialogues beside this one
 
     def guard(who: Assistant, context: Context, session: str = "") -> Assistant:
         called = guarded(
@@ -69,10 +69,14 @@ def work(
             began=watch.piece,
         )
         timed = watch.timed(called, session)
-        return timed if mine is None else running.watched(participants.pace.paced(timed), mine)
+        return timed if own is None else running.watched(participants.pace.paced(timed), own)
+
+    def result(evaluation: Evaluation, rows: tuple[Row, ...] = (), **more: Any) -> JobResult:
+        mixed = "" if own is None else own.mixed
+        return JobResult(evaluation, rows, seconds=time.perf_counter() - started, mixed=mixed, **more)
 
     with (
-        running.dialogue(job.scenario, job.context, job.case) if running.several else nullcontext() as mine,
+        running.dialogue(job.scenario, job.context, job.case) if running.several else nullcontext() as own,
         dialogue_span(job) if SDK in sys.modules else nullcontext() as describe,
     ):
         kind, manner = job.scenario.kind, job.manner
@@ -82,8 +86,7 @@ def work(
             if replayed is not None:
                 if describe is not None:
                     describe(replayed)
-                took, mixed = time.perf_counter() - started, "" if mine is None else mine.mixed
-                return JobResult(watch.timing(replayed), (), replayed=True, seconds=took, mixed=mixed)
+                return result(watch.timing(replayed), replayed=True)
         record = job.record.restored(job.scenario) if job.record is not None else None
         tape = Tape(
             job.rules,
@@ -98,13 +101,14 @@ def work(
         judge: Judge = agents.judge
         by_model = any(role.startswith("judge") for role in participants.models())
         if record is not None and not (by_model or judge.paid or job.rules.anew):
+            # The tape has no rows of a judge that calls no model; it would read the same dialogue again.
             judge = RecordedJudge(judge, record)
         loop, before = participants.loop, participants.go_on
-        take = state and state.taker(job.context, timeout=job.turn_timeout, loop=loop, before=before)
+        take_state = state and state.taker(job.context, timeout=job.turn_timeout, loop=loop, before=before)
         visit = None
         if store is not None:
             visit = StoreVisit(store, timeout=job.turn_timeout, loop=loop, before=before)
-        takes = take is not None or visit is not None
+        takes = take_state is not None or visit is not None
         resumed = ResumedAssistant(tape, takes_state=takes) if job.resumable else None
 
         def called_with(context: Context, session: str = "") -> Assistant:
@@ -117,14 +121,14 @@ def work(
             else:
                 service = agents.service.told(context) if session else agents.service
                 timed = watch.timed(partial(service.reply, timeout=job.turn_timeout), session)
-                under_test = timed if mine is None else running.watched(timed, mine)
+                under_test = timed if own is None else running.watched(timed, own)
             if replies:
-                under_test = again(replies, under_test)
+                under_test = repeating(replies, under_test)
             if past is not None:
                 under_test = past.first(under_test)
             return under_test if resumed is None else resumed.called(under_test, session)
 
-        def looked() -> StoreLook | None:
+        def look_into_store() -> StoreLook | None:
             assert visit is not None
             return visit.look if resumed is None else resumed.look(visit.look)
 
@@ -148,28 +152,23 @@ def work(
                 dimensions=job.dimensions,
                 max_turns=job.max_turns,
                 progress=None if resumed is None or agents.played is not None else resumed.note,
-                state=take if take is None or resumed is None else resumed.state(take),
-                store=None if visit is None else looked,
+                state=take_state if take_state is None or resumed is None else resumed.state(take_state),
+                store=None if visit is None else look_into_store,
                 in_session=in_session,
             )
         if describe is not None:
             describe(evaluation)
-    beside: dict[str, object] = {}
+    measured: dict[str, object] = {}
     simulated = job.stored is None or job.stored.user_agent
     suite = get_suite(job.scenario.suite)
     if evaluation.scored and simulated and suite.auditor:
-        beside["user_faults"] = suite.audit(job.scenario, evaluation.dialogue)
+        measured["user_faults"] = suite.audit(job.scenario, evaluation.dialogue)
     if visit is not None and visit.waited:
-        beside["waited"] = tuple(visit.waited)
+        measured["waited"] = tuple(visit.waited)
     if usage := add_usage(tape.spent, agents.meter.usage):
-        beside["usage"] = usage
-    return JobResult(
-        watch.timing(evaluation, beside),
-        tuple(tape.rows),
-        seconds=time.perf_counter() - started,
-        exception=raised[-1] if evaluation.cause == "assistant" and raised else None,
-        mixed="" if mine is None else mine.mixed,
-    )
+        measured["usage"] = usage
+    exception = raised[-1] if evaluation.cause == "assistant" and raised else None
+    return result(watch.timing(evaluation, measured), tuple(tape.rows), exception=exception)
 
 
 def replay(
@@ -189,6 +188,7 @@ def replay(
     if record is None or identities is None or rules.anew or rules.writes or job.resumable or job.stored:
         return None
     data, (user_agent, judge, auditor) = record.data, identities
+    # A record without faults, and of an assistant of the team's own, lacks the first three.
     known: dict[str, Any] = dict.fromkeys(("assistant", "cause", "unread"))
     known |= {"user_agent": user_agent, "judge": judge, "content": job.content or scenario.digest}
     audit = data.get("audit", {"by": "", "faults": None})
@@ -206,6 +206,7 @@ def replay(
         return None
     dialogue, limit = data["dialogue"], job.max_turns or scenario.rounds
     messages, end, rounds = dialogue["messages"], dialogue["end"], len(dialogue["messages"]) // 2
+    # Recorded under another limit of turns.
     cut = rounds > limit or (rounds < limit and end == "limit")
     if dialogue.keys() != {"messages", "end"} or end == "fault" or cut:
         return None
@@ -227,7 +228,7 @@ def replay(
     return evaluation_of(scenario, user_agent, judge, dialogue=dialogue, user_faults=faults, **read)
 
 
-def again(
+def repeating(
     replies: list[object], assistant: Callable[[AssistantMessages], object]
 ) -> Callable[[AssistantMessages], object]:
     """Return the assistant as one that begins with these replies, and raises the errors among them."""
@@ -247,8 +248,8 @@ def again(
 TICK: Final = 0.2
 
 
-class Engine:
-    """Running evaluations, by the node id of the item that will ask for each; used by one thread.
+class EvaluationQueue:
+    """Evaluations that run or wait, by the node id of the item that will ask for each; used by one thread.
 
     `executor` runs `size` evaluations at the same time. More wait in the queue, to keep all places busy
     during the slowest dialogue.

@@ -9,7 +9,7 @@ from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.options.option_table import number, some
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
 #: What names the assistant.
 FLAG: Final = "--personalens-assistant"

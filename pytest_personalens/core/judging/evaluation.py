@@ -51,11 +51,11 @@ Cause = Literal["", "assistant", "user-agent", "judge", "record", "budget", "los
 class Evaluation(Sparse):
     """The result of one scenario: its dialogue, and its verdicts or a `cause`.
 
-    Without a `cause`, it holds at least one verdict, or nothing that was asked for is judged here. `unread`
+    With a `cause`, it has no verdict and counts as not scored: what was read before is on its record only.
+    Without one, it holds at least one verdict, or nothing that was asked for is judged here. `unread`
     names every reading that was asked for and has no verdict, because the judge was at fault. `not_judged`
     names every reading that the judge does not give for this scenario by its own rules, which is no fault.
-    Such readings are missing from their own figures only. With a `cause`, the evaluation counts as not
-    scored.
+    Such readings are missing from their own figures only.
     """
 
     scenario: str = Field(description="The scenario's id.")
@@ -93,7 +93,7 @@ class Evaluation(Sparse):
     )
     latencies: tuple[float | None, ...] = Field(
         default=(),
-        description="Seconds that each reply took, in tenths; null for a replayed one, empty without any.",
+        description="Seconds that each reply took, to a tenth; null for a replayed one, empty without any.",
     )
     first_pieces: tuple[float | None, ...] = Field(
         default=(), description="Seconds until the first piece of each reply; empty if none was streamed."
@@ -247,9 +247,10 @@ def judge_dialogue(
     dimensions: Sequence[Measure],
     progress: Callable[[Evaluation], None] | None = None,
 ) -> Evaluation:
-    """Return the evaluation of a dialogue with its verdicts, by `dimensions`, and the judge's first fault.
+    """Return the evaluation of a dialogue with its verdicts, in the order of `dimensions`.
 
-    One that has a cause already is returned as it is.
+    A `JudgeFault` costs its own reading only. Any other fault, such as a cap that is reached, costs all:
+    no further reading is asked for. An evaluation that has a cause already is returned as it is.
     """
     if evaluation.cause:
         return evaluation
@@ -337,7 +338,7 @@ def _failed(evaluation: Evaluation, fault: PersonalensError, cause: Cause, prefi
     cause = next((name for kind, name in own_causes if isinstance(fault, kind)), cause)
     raised = Raised.read(*fault.told_of) if fault.told_of else None
     return evaluation.model_copy(
-        update={"cause": cause, "detail": f"{prefix}{_line(fault)}", "raised": raised}
+        update={"verdicts": (), "cause": cause, "detail": f"{prefix}{_line(fault)}", "raised": raised}
     )
 
 

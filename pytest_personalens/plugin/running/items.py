@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue.state import MemoryStore
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.core.scenario import ScenarioRef
-    from pytest_personalens.engine.assistant.team_fixtures import Memory, StateSource
+    from pytest_personalens.engine.assistant.team_fixtures import Memory, StateSource, UserPast
     from pytest_personalens.engine.job import Assistant
+    from pytest_personalens.models.call_log import CaseCalls
 
 #: Packages whose fixtures are no part of a test of an assistant: that of this plugin, and pytest's own.
 _NOT_THEIRS: Final = ("pytest_personalens", "_pytest")
@@ -62,6 +63,16 @@ class Given(NamedTuple):
     assistant: Assistant
     state: StateSource | None
     memory: Memory | None
+    store: MemoryStore | None
+
+
+class Team(NamedTuple):
+    """What a team gives to the dialogue of one item, and the log of its calls: arguments of `engine.work`."""
+
+    assistant: Assistant
+    calls: CaseCalls | None
+    state: StateSource | None
+    past: UserPast | None
     store: MemoryStore | None
 
 

@@ -18,7 +18,7 @@ from pytest_personalens.core.runtime import Threads
 from pytest_personalens.core.safe_text import redact, shell_line
 from pytest_personalens.engine.assistant.side_by_side import UsersMixed
 from pytest_personalens.engine.assistant.team_fixtures import knows_whose
-from pytest_personalens.engine.engine import Engine, work
+from pytest_personalens.engine.engine import EvaluationQueue, work
 from pytest_personalens.engine.job import Job, JobResult
 from pytest_personalens.engine.record import OtherRecords
 from pytest_personalens.models.tape import TapeRules, unkept
@@ -140,7 +140,7 @@ class Prefetcher:
         self._places = {item: place for place, item in enumerate(session.items)}
         self._seen = -1
         executor = run.cluster if run.cluster is not None else Threads(run.at_once)
-        self._engine = Engine(executor, run.cluster.places if run.cluster else run.at_once)
+        self._queue = EvaluationQueue(executor, run.cluster.places if run.cluster else run.at_once)
         #: An assistant that an option names serves all items alike.
         self._named = run.settings.names_assistant
         self._progress = _Progress(session, run.suite.dialogue)
@@ -164,8 +164,8 @@ class Prefetcher:
 
     def evaluation(self, item: pytest.Item, job: Job, given: Given) -> JobResult:
         """Return the evaluation of `item`; start it and those of the next items if they do not run yet."""
-        self._run.tally.side_by_side = self._engine.size
-        if item.nodeid not in self._engine:
+        self._run.tally.side_by_side = self._queue.size
+        if item.nodeid not in self._queue:
             self._submit(item, job, given)
         for other in self._after(item):
             with suppress(PersonalensError):  # the item itself reports the problem at its turn
@@ -180,11 +180,11 @@ class Prefetcher:
             self._refuse_mixed()
             own = [participants.pace.limiter] if participants.pace.limiter.throttled else []
             self._progress.print_each_minute(
-                self._engine.done, participants.total, [*participants.called.limiters(), *own]
+                self._queue.done, participants.total, [*participants.called.limiters(), *own]
             )
 
         try:
-            done = self._engine.take(item.nodeid, idle)
+            done = self._queue.take(item.nodeid, idle)
             self._refuse_mixed(done.mixed)
             return done
         except Exception as error:
@@ -214,21 +214,21 @@ class Prefetcher:
 
     def close(self) -> None:
         """Abandon all running evaluations."""
-        self._engine.close()
+        self._queue.close()
 
     def _submit(self, item: pytest.Item, job: Job, given: Given) -> None:
         participants, cluster = self._run.participants, self._run.cluster
-        arguments = self._run.arguments(item, given, job.context)
+        team = self._run.team(item, given, job.context)
         if cluster is None:
-            self._engine.submit(item.nodeid, work, job, participants, *arguments)
+            self._queue.submit(item.nodeid, work, job, participants, *team)
             return
         from pytest_personalens.engine.dask import work_there
 
         recipe = participants.recipe._replace(side_by_side=cluster.widest)
-        _, calls, _, past, _ = arguments
+        calls, past = team.calls, team.past
         known = () if calls is None else tuple(calls.rows())
         sent = () if past is None else (past.memory.name, self._run.state.id, past.past())
-        self._engine.submit(
+        self._queue.submit(
             item.nodeid, work_there, recipe, job, known, *sent, ended=partial(_keep, participants, calls)
         )
 
@@ -248,12 +248,12 @@ class Prefetcher:
         after = max(self._seen, self._places[item])
         for place in self._coming[bisect_right(self._coming, after) :] if here is not None else ():
             other = self._items[place]
-            if not self._engine.room or (is_scenario_item(other) and self._assistant_of(other) != here):
+            if not self._queue.room or (is_scenario_item(other) and self._assistant_of(other) != here):
                 return
             self._seen = max(self._seen, place)
             if (
                 is_scenario_item(other)
-                and other.nodeid not in self._engine
+                and other.nodeid not in self._queue
                 and spec_of(other).ref.stratum != STRATUM
                 and not any(other.iter_markers("skip"))
             ):

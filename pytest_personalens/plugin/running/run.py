@@ -23,7 +23,7 @@ from pytest_personalens.engine.record import refuse_old
 from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.options.marks import ref_of, scenario_of
 from pytest_personalens.plugin.pytest_internals import without_capture
-from pytest_personalens.plugin.running.items import Given, ItemSpec, cases, spec_of
+from pytest_personalens.plugin.running.items import Given, ItemSpec, Team, cases, spec_of
 from pytest_personalens.plugin.running.opening import (
     budget_in,
     cache_of,
@@ -41,14 +41,12 @@ from pytest_personalens.plugin.stored.resume import RunState, begin_run
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_personalens.core.dialogue.state import MemoryStore
     from pytest_personalens.core.facts import Session
     from pytest_personalens.core.options.gate import GateExpression
     from pytest_personalens.core.options.settings import Settings
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.engine.agents_on_tape import AgentRole
-    from pytest_personalens.engine.job import Assistant, StoredDialogue
-    from pytest_personalens.models.call_log import CaseCalls
+    from pytest_personalens.engine.job import StoredDialogue
     from pytest_personalens.plugin.options.marks import Persona
     from pytest_personalens.plugin.stored.stored_dialogues import StoredDialogues
     from pytest_personalens.results.comparison.baseline import ComparisonTerms
@@ -282,16 +280,14 @@ class Run:
         source = None if state is None else StateSource(state, self.state_fields)
         return Given(assistant, source, taker, store)
 
-    def arguments(
-        self, item: pytest.Item, given: Given, context: Context
-    ) -> tuple[Assistant, CaseCalls | None, StateSource | None, UserPast | None, MemoryStore | None]:
-        """Return the arguments of `work` after the participants, among them the log of the item's calls."""
+    def team(self, item: pytest.Item, given: Given, context: Context) -> Team:
+        """Return what the team gives to an item, with the log of its calls."""
         case, past = spec_of(item), None
         if given.memory is not None and context.sessions:
             past = UserPast(given.memory, context.user, lambda: self.past(case, context))
         log = self.state.log
         calls = None if log is None else log.case(case.id, anew=self.settings.record == "all")
-        return given.assistant, calls, given.state, past, given.store
+        return Team(given.assistant, calls, given.state, past, given.store)
 
     def past(self, case: ItemSpec, context: Context) -> tuple[Session, ...]:
         """Return the conversations in all domains of the user whom the context of an item is about.

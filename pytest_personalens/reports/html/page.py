@@ -165,6 +165,7 @@ def _figures(results: Results) -> dict[str, Any]:
         "reason_charts": _reason_charts(results),
         "does": DOES,
         "ends_text": wording.ends_text,
+        "no_interval": wording.NO_INTERVAL,
         "legends": LEGENDS,
         "total": sum(results.usage.values(), Usage()),
         "command": command_line(results.settings, suite),

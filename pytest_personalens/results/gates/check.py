@@ -22,7 +22,12 @@ from pytest_personalens.core.options.gate import (
 )
 from pytest_personalens.core.safe_text import count
 from pytest_personalens.results.comparison.pairs import gain_of, pass_hat, pass_share, passes_of
-from pytest_personalens.results.gates.since_baseline import drop_of, latency_regression, regression_gates
+from pytest_personalens.results.gates.since_baseline import (
+    drop_of,
+    enough,
+    latency_regression,
+    regression_gates,
+)
 from pytest_personalens.results.means import LEAST_USERS, by_user, figure_of, largest_gap, mean
 from pytest_personalens.results.reasons import (
     breaks_a_limit,
@@ -76,15 +81,17 @@ class Check:
         self.measure = self.metric.measure if self.metric is not None else None
         self.read = _read_in(self.metric, self.items)
         name = "pass^k" if floor.metric.startswith("pass^") else floor.metric
-        self.kind, self.ask = _KINDS.get(name, ("floor", _figure))
+        # Most gates, such as those on tcr and p, are on a figure of the suite.
+        self.kind, self._rule = _KINDS.get(name, ("floor", _figure))
 
     def decide(self) -> Gate:
         if self.floor.group and not self.items:
             return self.gate(f"no {self.suite.item} of {self.floor.group} is in this sample")
+        # A reply has its time whether its dialogue is scored or not.
         scores = self.kind == "floor" and self.floor.metric != LATENCY_P95
-        if scores and (few := self._too_few()):
+        if scores and (few := self._too_few_scored()):
             return self.gate(few)
-        return self.ask(self)
+        return self._rule(self)
 
     def gate(self, message: str, value: float | None = None, *, passed: bool = False, **ends: Any) -> Gate:
         """Return the gate, with the `ends` low and high of its interval; without a value it failed."""
@@ -115,12 +122,12 @@ class Check:
         message = f"{label} {measured} ({between}) {way} {asked} {basis}{note if passed else ''}"
         return self.gate(message, value, passed=passed, low=low, high=high)
 
-    def few(self, number: int, total: int, what: str) -> str:
+    def only(self, number: int, total: int, what: str) -> str:
         """Return ``only 7 of 10 scenarios were WHAT; the floor is 90%``."""
         were = "was" if number == 1 else "were"
         return f"only {number} of {count(total, self.suite.item)} {were} {what}; {share_text(self.least)}"
 
-    def asked(self) -> int:
+    def expected(self) -> int:
         """Return the number of items for the metric, with those without a result."""
         results, group = self.results, self.floor.group
         groups = (group,) if group else self.metric.read_in if self.metric is not None else ()
@@ -128,12 +135,12 @@ class Check:
             return results.expected - sum(self.measure in i.evaluation.not_judged for i in results.own)
         return len(self.read) + sum(results.missing_by_group.get(name, 0) for name in groups)
 
-    def _too_few(self) -> str:
+    def _too_few_scored(self) -> str:
         """Return why the gate cannot be decided, because too few of its items could be scored, or ""."""
-        scored, total = sum(i.evaluation.gives(self.measure) for i in self.read), self.asked()
+        scored, total = sum(i.evaluation.gives(self.measure) for i in self.read), self.expected()
         if not scored and (not self.floor.group or not total):
             return ""  # the gate itself gives a better message
-        if round(scored / total, 6) >= self.least:
+        if enough(scored, total, self.least):
             return ""
         its = "its " if self.floor.group or (self.metric is not None and self.metric.read_in) else ""
         return f"only {scored} of {its}{count(total, 'item')} could be scored; {share_text(self.least)}"
@@ -157,14 +164,14 @@ def _figure(check: Check) -> Gate:
         names = ", ".join(get_measure(name).short for name in results.criteria) or "none"
         return check.gate(f"no test of this run has a criterion of that name; known: {names}")
     of_items = (i.evaluation.not_judged.get(check.measure) for i in check.items if check.measure is not None)
-    unread = [why for why in of_items if why is not None]
+    not_judged = [why for why in of_items if why is not None]
     estimate = figure_of(metric, check.read)
     if estimate.value is None:
         why = "no item could be scored"
         if estimate.dialogues:
             why = metric.undecided
-        elif unread:
-            why = unread[0]
+        elif not_judged:
+            why = not_judged[0]
         elif not check.read and metric.read_in:
             among = floor.group or " or ".join(metric.read_in)
             why = f"no {item} of {among} in this sample counts for it"
@@ -172,12 +179,12 @@ def _figure(check: Check) -> Gate:
     if check.measure == Dimension.TASK_COMPLETION and results.calibration is not None:
         return _corrected(check, estimate, results.calibration)
     basis, unscored_note = over(estimate.scenarios, estimate.users, item), ""
-    if unread:
-        basis += f", of {len(unread) + len(check.read)} that were run"
+    if not_judged:
+        basis += f", of {len(not_judged) + len(check.read)} that were run"
     if check.measure == Dimension.INTRUSIONS and (kinds := intrusion_kinds(check.read)):
         basis += f": {kinds}"
     if check.measure is not None and (worst := check.measure.worst) is not None:
-        unscored = (total := check.asked()) - estimate.dialogues
+        unscored = (total := check.expected()) - estimate.dialogues
         worst_mean = (estimate.value * estimate.dialogues + worst * unscored) / total
         if not floor.passes(round(worst_mean, 6)):  # those without a score may be exactly the bad ones
             end = "lowest" if metric.better == "high" else "highest"
@@ -233,8 +240,8 @@ def _pass_hat(check: Check) -> Gate:
     label = f"chance of passing {k} times of {k}"
     if value is None:
         return check.gate(f"no {item} was scored in {count(k, 'trial')}")
-    if used < check.least * scenarios:
-        return check.gate(f"{label}: {check.few(used, scenarios, f'scored {k} times')}")
+    if not enough(used, scenarios, check.least):
+        return check.gate(f"{label}: {check.only(used, scenarios, f'scored {k} times')}")
     return check.against(value, interval(shares, 0, 1), label, over(used, len(shares), item))
 
 
@@ -251,12 +258,12 @@ def _lift(check: Check) -> Gate:
     gain = gain_of(metric, [i for i in items if i.control == control], [i for i in items if not i.control])
     label = f"lift of {what} over the control {suite.control_word(control or '')}"
     scenarios = len({i.scenario_key for i in items})
-    if gain is not None and gain.pairs >= check.least * scenarios:
+    if gain is not None and enough(gain.pairs, scenarios, check.least):
         basis = f"{over(gain.pairs, gain.users, suite.item)}, {p_text(gain.p)}"
         doubt = "; not significant" if gain.p > LEVEL else ""
         return check.against(gain.value, (gain.low, gain.high), label, basis, doubt)
     both = "scored both with and without its context"
-    few = f"no {suite.item} was {both}" if gain is None else check.few(gain.pairs, scenarios, both)
+    few = f"no {suite.item} was {both}" if gain is None else check.only(gain.pairs, scenarios, both)
     skipped = {*results.skipped} & {*results.of_controls}
     if here := sum(f"+{control}" in nodeid.rpartition("[")[2] for nodeid in skipped):
         few += f"; {here:,} skipped by your test: in a control, call evaluate() and return"

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 _SAVE: Final = "save a new baseline with --personalens-save-baseline"
 
 
+def enough(number: int, of: int, least: float) -> bool:
+    """True if the share is at least `least`; 55 of 100 are, of 0.55, which a product of floats may exceed."""
+    return not of or round(number / of, 6) >= least
+
+
 def regression_gates(results: Results, min_valid: float) -> Iterator[Gate]:
     """Yield a gate for each dimension that is tested for a drop since the baseline."""
     comparison, suite = results.comparison, results.of_suite
@@ -93,7 +98,7 @@ def drop_of(results: Results, floor: GateExpression, least: float) -> tuple[floa
 
 
 def _too_few_pairs(d: Difference, measure: str, least: float, suite: Suite) -> str:
-    if d.pairs >= least * d.judged:
+    if enough(d.pairs, d.judged, least):
         return ""
     some = f"{d.pairs} of {count(d.judged, suite.item)} only"
     return f"{measure} was judged in both runs in {some}; {share_text(least)}"
@@ -107,10 +112,10 @@ def _nothing_to_compare(comparison: Comparison, min_valid: float, suite: Suite) 
         other = not comparison.shared or "run by other tests" in comparison.left_out
         hint = f" (another sample or seed, or did a test move? {_SAVE})" if other else ""
         return f"no {suite.item} of this run could be compared with {baseline}: {why}{hint}"
-    if comparison.compared < min_valid * comparison.shared:
+    if not enough(comparison.compared, comparison.shared, min_valid):
         shared = count(comparison.shared, suite.item)
         return f"{comparison.compared} of the {shared} that are also in {baseline} could be compared; {floor}"
-    if comparison.compared_by_test < min_valid * comparison.shared_by_test:
+    if not enough(comparison.compared_by_test, comparison.shared_by_test, min_valid):
         some = (
             f"only {comparison.compared_by_test} of {count(comparison.shared_by_test, suite.item)} were run"
         )

@@ -6,8 +6,18 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens import AssistantFault, Message, Scenario, UserAgentFault, UserTurn
+from pytest_personalens import (
+    AssistantFault,
+    Dimension,
+    Message,
+    Scenario,
+    UserAgentFault,
+    UserTurn,
+    Verdict,
+    evaluate,
+)
 from pytest_personalens.core.dialogue.dialogue import converse
+from pytest_personalens.core.errors import BudgetSpent, JudgeFault
 from tests.support.repository import ScriptedUser
 
 ON = UserTurn("go on")
@@ -90,3 +100,26 @@ def test_a_fault_has_its_party_and_keeps_what_was_said(
 def test_lone_surrogates_are_replaced(scenario: Scenario) -> None:
     dialogue = converse(scenario, lambda messages: "a\ud800b", ScriptedUser(ON, BYE)).dialogue
     assert dialogue.messages[1].content == "a?b"
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+@pytest.mark.parametrize(("fault", "cause", "verdicts"), [(JudgeFault, "", 1), (BudgetSpent, "budget", 0)])
+def test_a_cap_costs_an_item_its_verdicts_and_a_fault_of_the_judge_one_reading(
+    scenario: Scenario, fault: type[JudgeFault | BudgetSpent], cause: str, verdicts: int, parallel: bool
+) -> None:
+    class Half:
+        identity, paid = "half", True
+
+        def verdict(self, scenario: Scenario, dialogue: object, dimension: Dimension) -> Verdict:
+            if dimension == Dimension.PERSONALIZATION:
+                raise fault("no more")
+            return Verdict(dimension=dimension, score=1, justification="so")
+
+    judge = Half()
+    judge.parallel = parallel  # type: ignore[attr-defined]
+    found = evaluate(scenario, reply, ScriptedUser(ON, BYE), judge)
+    assert (found.cause, len(found.verdicts), found.task_completed) == (
+        cause,
+        verdicts,
+        True if verdicts else None,
+    )

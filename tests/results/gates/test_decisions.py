@@ -138,6 +138,13 @@ CASES = {
     "trials that are missing": Case([*trials(10, 1, 1), *items(7, trial=3), *items(3, start=7, trial=3, told=failed("judge", 10))], "pass^3 >= 0.5; valid >= 0.8", {
         "pass^3": "FAILED (not decided), chance of passing 3 times of 3: only 7 of 10 scenarios were scored 3 times; the floor is 80%",
     }, settings={"trials": 3}),
+    # 0.56 * 25 is a little more than 14 as a product of floats.
+    "as many as the floor": Case([
+        *(*items(25), *items(14, trial=2), *items(11, start=14, trial=2, told=failed("judge", 25))),
+        *(*items(14, p=1, control="none"), *items(11, 1, 1, start=14, control="none", told=failed("judge", 25))),
+    ], "pass^2 >= 0.9; lift(p, no-context) >= 1; valid >= 0.56", {
+        "pass^2": "passed, * over 14 scenarios", "lift(p, no-context)": "passed, * over 14 scenarios*",
+    }, settings={"trials": 2, **CONTROL}),
     # The first half fails its tasks, and is low without a score on P too.
     "low without a reading": Case([item for n in (1, 2) for item in items(20, below(10, 0, 1), below(12, None, 4), trial=n)], "pass^2 >= 0.1; valid >= 0.5", {
         "pass^2": "passed, chance of passing 2 times of 2 0.44 * over 18 scenarios",
