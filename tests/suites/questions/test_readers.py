@@ -232,7 +232,8 @@ def test_no_gold_field_reaches_the_assistant(tmp_path: Path, empty_repo: Reposit
     layouts.longmemeval(tmp_path / "s.json")
     layouts.personamem(tmp_path)
     empty_repo.write(conftest=SPY)
-    result = empty_repo.inline(*SUITE, "all", DATA, spec.format(tmp_path), "--personalens-gate", "none")
+    plain = ("--personalens-gate", "none", "--personalens-control", "off")
+    result = empty_repo.inline(*SUITE, "all", DATA, spec.format(tmp_path), *plain)
     assert result.ret == 0
     heard = (empty_repo.path / "heard.txt").read_text(encoding="utf-8")
     assert SECRET not in heard

@@ -112,6 +112,9 @@ def test_each_irregularity_has_its_reason(tmp_path: Path) -> None:
         11: "no-domain", 14: "no-target", 16: "duplicate",
     }  # fmt: skip
     assert reasons[len(irregular()["ada"])] == "no-target"
+    for score, reason in ((4, []), (-4, []), (3, ["weak-score"]), (-3, ["weak-score"])):
+        dataset = open_posts(written(tmp_path, {"ada": [talk("ada", 0), talk("ada", 100, score)]}))
+        assert [each.reason for each in dataset.left_out("sentiment")] == ["no-past", *reason]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -59,6 +59,11 @@ def data(draw: st.DrawFn) -> Posts:
     """A post at hand of ada's with a past, and other users with theirs."""
     few, score = st.integers(1, 2), st.sampled_from([9, -9])
     past = [talk("ada", 100 * number, draw(score)) for number in range(draw(few))]
+    early, late = (
+        comment("bram", "Hm?", NOW - 40, 1, comment("ada", said, minute, 9))
+        for said, minute in (("Early", NOW - 30), ("Late", NOW))
+    )
+    past.append(post("ada", NOW - 50, early, late))
     found = {"ada": [*past, post("ada", NOW, *draw(comments()), title="At hand")]}
     for user in ("ivo", "lea", "cleo"):
         found[user] = [talk(user, 50 + 100 * number) for number in range(draw(few))]
@@ -151,6 +156,9 @@ def nothing_newer_is_in_it(posts: Posts) -> None:
                 change(one["replies"])
                 one["replies"].append(comment("lea", "Added", NOW + 62, 77))
 
+    other["ada"][-2]["comments"][1]["replies"][0]["body"] = (
+        "Changed"  # a reply of the past, as new as the post
+    )
     change(at_hand(other)["comments"])
     at_hand(other)["comments"].append(comment("ivo", "Added", NOW + 63))
     other["ada"].insert(0, talk("ada", NOW + 63))
