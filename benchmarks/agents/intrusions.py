@@ -17,7 +17,7 @@ from pytest_personalens.agents.embedded.embedded_agents import EmbeddedJudge, Em
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.datasets import EmbeddedDataset
-from pytest_personalens.datasets.sampling import draw
+from pytest_personalens.datasets.dataset import draw
 from pytest_personalens.judge_quality.labels import read_labels
 
 if TYPE_CHECKING:

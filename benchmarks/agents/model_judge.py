@@ -23,8 +23,8 @@ from pytest_personalens.cli.judge_commands import open_judge
 from pytest_personalens.core.errors import JudgeFault, NotJudged, RecordError
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.engine.agents_on_tape import JudgeByCase
-from pytest_personalens.judge_quality import Labelled, read_labels
 from pytest_personalens.judge_quality.agreement import cohen, interval
+from pytest_personalens.judge_quality.labels import Labelled, read_labels
 from pytest_personalens.models.call_log import CallLog
 from pytest_personalens.models.meter import Meter
 

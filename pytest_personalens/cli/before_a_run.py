@@ -13,16 +13,8 @@ from pytest_personalens.agents.by_model.model_agents import ModelAgents, PromptS
 from pytest_personalens.cli.paid_calls import open_reliable
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import ModelError, PersonalensError, SpecError, error_codes
+from pytest_personalens.core.judging import usage
 from pytest_personalens.core.judging.measure import dimensions
-from pytest_personalens.core.judging.usage import (
-    ASSISTANT,
-    ROUNDS,
-    USER,
-    Usage,
-    expected_call,
-    price_of,
-    read_prices,
-)
 from pytest_personalens.core.safe_text import harmless, one_line
 from pytest_personalens.datasets import open_dataset
 from pytest_personalens.models.meter import Meter
@@ -72,7 +64,7 @@ def doctor(options: argparse.Namespace) -> int:
     roles = {"judge": options.judge_model, "user": options.user_model}
     if not any(roles.values()):
         raise SpecError("expected --judge-model SPEC or --user-model SPEC, such as openai:gpt-4o")
-    prices = read_prices(options.price)
+    prices = usage.read_prices(options.price)
     works = [_examined(role, open_reliable(spec, 2), prices) for role, spec in roles.items() if spec]
     return int(not all(works))
 
@@ -93,7 +85,7 @@ def _examined(role: str, model: Reliable, prices: Mapping[str, Price]) -> bool:
         return False
     finally:
         model.close()
-    used, price = _usage_of_a_run(role), price_of(model.name, prices)
+    used, price = _usage_of_a_run(role), usage.price_of(model.name, prices)
     cost = f"${price.of(used):.2f}" if price is not None else "its price is not known; give it with --price"
     tokens = f"{used.input_tokens:,} tokens in and {used.output_tokens:,} out"
     tell(f"a run of {_RUN}", f"about {used.calls:,} calls, {tokens}: {cost}")
@@ -142,14 +134,14 @@ def _prompt_text(answer: Answer) -> str:
     return f"{sent} and {tokens:,} tokens read: nothing was cut"
 
 
-def _usage_of_a_run(role: str) -> Usage:
+def _usage_of_a_run(role: str) -> usage.Usage:
     """Return about what the role's calls of a run take, in dialogues of the paper's length."""
-    rounds, said = ROUNDS["single"], USER + ASSISTANT
+    rounds, said = usage.ROUNDS["single"], usage.USER + usage.ASSISTANT
     if role == "judge":
-        calls = [expected_call(f"judge {reading}", rounds * said) for reading in ("tc", "p")]
+        calls = [usage.expected_call(f"judge {reading}", rounds * said) for reading in ("tc", "p")]
     else:
-        calls = [expected_call("user agent", n * said) for n in range(rounds)]
-    return sum(calls * _RUN, Usage())
+        calls = [usage.expected_call("user agent", n * said) for n in range(rounds)]
+    return sum(calls * _RUN, usage.Usage())
 
 
 #: A placeholder for the dialogue: its first two turns.

@@ -19,30 +19,9 @@ from pytest_personalens.core.files.links import write_atomically
 from pytest_personalens.core.names import FIRST_SUITE
 from pytest_personalens.core.safe_text import count, one_line, slug
 from pytest_personalens.core.suite import other_suites
-from pytest_personalens.datasets.embedded.building.build_plan import (
-    draw_demographics,
-    draw_interests,
-    read_plan,
-)
-from pytest_personalens.datasets.embedded.building.builder import (
-    Builder,
-    File,
-    Person,
-    Pieces,
-    make_folder,
-    prompt_digest,
-)
-from pytest_personalens.datasets.embedded.building.drafts import (
-    draft_by_model,
-    lay_out_by_hand,
-    masker,
-    read_chats,
-    skeleton,
-    toml_text,
-    unfinished,
-)
-from pytest_personalens.datasets.quality import Quality, assess, read_corpus
-from pytest_personalens.datasets.quality.measures import MARGINALS, data_check, finding_lines, overview
+from pytest_personalens.datasets.embedded.building import build_plan, builder, drafts
+from pytest_personalens.datasets.quality import measures
+from pytest_personalens.datasets.quality.corpus import read_corpus
 from pytest_personalens.reports.paper_tables import data_table
 from pytest_personalens.suites.memory.arc_files import problems_of
 from pytest_personalens.suites.memory.arc_from_chat import draft_arc, fill_by_model
@@ -64,15 +43,15 @@ _EVEN: Final = 0.85
 def check_dataset(options: argparse.Namespace) -> int:
     """Measure datasets of any suite; return 1 if there are findings and no table was asked for."""
     files = report_files([text for text in options.report if text != _STDOUT], {})
-    qualities: list[Quality] = []  # of the first suite
+    qualities: list[measures.Quality] = []  # of the first suite
     checks: list[DataCheck] = []
     for spec in options.dataset:
         of_others = (suite.check_data(spec, options.words) for suite in other_suites(FIRST_SUITE))
         check = next((found for found in of_others if found is not None), None)
         if check is None:
             corpus = read_corpus(spec, offered=options.offered)
-            qualities.append(assess(corpus, words=options.words))
-            check = data_check(qualities[-1])
+            qualities.append(measures.assess(corpus, words=options.words))
+            check = measures.data_check(qualities[-1])
         elif options.table:
             raise DataError(spec, "has none of these tables; leave out --table", code="PL108")
         checks.append(check)
@@ -88,13 +67,13 @@ def check_dataset(options: argparse.Namespace) -> int:
         same: dict[tuple[str, ...], list[DataCheck]] = {}
         for check in checks:
             same.setdefault(tuple(label for label, _, _ in check.rows), []).append(check)
-        print("\n\n".join("\n".join(overview(together)) for together in same.values()))
+        print("\n\n".join("\n".join(measures.overview(together)) for together in same.values()))
         for check in checks:
             every = check.every if options.all else ()
             for lines in (check.summary, check.details if options.details else (), every):
                 if lines:
                     print("", *map(one_line, (check.dataset, *lines)), sep="\n")
-            print("", *finding_lines(check, every=options.all), sep="\n")
+            print("", *measures.finding_lines(check, every=options.all), sep="\n")
     return int(any(check.findings for check in checks))
 
 
@@ -106,12 +85,16 @@ def build(options: argparse.Namespace) -> int:
         raise SpecError(
             "give DOMAIN.toml with --model SPEC and --out FOLDER, or --by-hand FOLDER", code="PL102"
         )
-    plan, errors = read_plan(options.plan)
+    plan, errors = build_plan.read_plan(options.plan)
     if plan is None or errors:
         return max(print_errors([one_line(str(error))], error.code) for error in errors)
     draw = (plan, options.plan, options.users, options.seed)
-    who = zip(draw_demographics(*draw, usual=MARGINALS), draw_interests(*draw), strict=True)
-    people = [Person(number, *each) for number, each in enumerate(who, 1)]
+    who = zip(
+        build_plan.draw_demographics(*draw, usual=measures.MARGINALS),
+        build_plan.draw_interests(*draw),
+        strict=True,
+    )
+    people = [builder.Person(number, *each) for number, each in enumerate(who, 1)]
     steps = {
         "task": len(plan.multi) + sum(len(domain.tasks) for domain in plan.domains),
         "person": len(people),
@@ -123,7 +106,9 @@ def build(options: argparse.Namespace) -> int:
         asking.print_estimate()
         return 0
     scratch = asking.folder / "check"
-    make = partial(Builder, check=lambda files: _check(files, scratch), judge=asking.judge, pool=asking.pool)
+    make = partial(
+        builder.Builder, check=lambda files: _check(files, scratch), judge=asking.judge, pool=asking.pool
+    )
     try:
         with asking.pieces() as pieces:
             files = make(plan, people, pieces).make()
@@ -133,40 +118,42 @@ def build(options: argparse.Namespace) -> int:
     return _report(options, pieces, kept)
 
 
-def _check(files: Mapping[str, File], scratch: Path) -> list[tuple[str, str, str]]:
+def _check(files: Mapping[str, builder.File], scratch: Path) -> list[tuple[str, str, str]]:
     """Return the findings of ``check-dataset`` for some files, with paths that begin at the dataset."""
     # A thread uses its folder again, because the cache keeps what each path held.
     root = scratch / str(threading.get_ident())
     shutil.rmtree(root, ignore_errors=True)
     for path, file in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(toml_text(file.table), encoding="utf-8", errors="replace")
+        (root / path).write_text(drafts.toml_text(file.table), encoding="utf-8", errors="replace")
     return [(Path(f.file).as_posix(), f.field, f.message) for f in read_corpus(str(root)).found]
 
 
-def _write_dataset(files: Mapping[str, File], pieces: Pieces, options: argparse.Namespace) -> list[Path]:
+def _write_dataset(
+    files: Mapping[str, builder.File], pieces: builder.Pieces, options: argparse.Namespace
+) -> list[Path]:
     """Write the files, remove those of an earlier build, and return those that stay, changed by hand."""
     kept = []
     wanted = {options.out / path: file for path, file in files.items()}
     for path in sorted({*wanted, *options.out.rglob("*.toml")}):
         if path.exists():
             first, _, rest = path.read_text(encoding="utf-8", errors="replace").partition("\n")
-            if first != _MARK + prompt_digest(rest):
+            if first != _MARK + builder.prompt_digest(rest):
                 kept += [path] if path in wanted else []
                 continue
         if path not in wanted:
             path.unlink()
         else:
             origins = [f"# {key}: {pieces.origins[key]}\n" for key in wanted[path].pieces]
-            rest = "".join([*origins, f"# seed {options.seed!r}\n", toml_text(wanted[path].table)])
+            rest = "".join([*origins, f"# seed {options.seed!r}\n", drafts.toml_text(wanted[path].table)])
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, f"{_MARK}{prompt_digest(rest)}\n{rest}")
+            write_atomically(path, f"{_MARK}{builder.prompt_digest(rest)}\n{rest}")
     return kept
 
 
-def _report(options: argparse.Namespace, pieces: Pieces, kept: Iterable[Path]) -> int:
+def _report(options: argparse.Namespace, pieces: builder.Pieces, kept: Iterable[Path]) -> int:
     """Print what the dataset has, and what it lacks; return 1 if it lacks anything."""
-    quality = assess(read_corpus(str(options.out)))
+    quality = measures.assess(read_corpus(str(options.out)))
     lines = [f"{path} was changed by hand, and stays as it is" for path in kept]
     lines += [
         f"{t.domain}: {t.name}: evenness {t.evenness:.2f}, below {_EVEN}"
@@ -180,12 +167,12 @@ def _report(options: argparse.Namespace, pieces: Pieces, kept: Iterable[Path]) -
     return int(bool(quality.findings or pieces.given_up))
 
 
-def _found(quality: Quality) -> list[str]:
+def _found(quality: measures.Quality) -> list[str]:
     # What is found of the dataset as a whole has no field.
     return [": ".join(filter(None, (f.file, f.field, f.message))) for f in quality.findings]
 
 
-def _size(quality: Quality, folder: Path) -> str:
+def _size(quality: measures.Quality, folder: Path) -> str:
     counts = (
         f"{quality.users} {'person' if quality.users == 1 else 'people'},"
         f" {count(len(quality.domains), 'domain')},"
@@ -210,10 +197,10 @@ def _build_by_hand(options: argparse.Namespace) -> int:
             "--by-hand: add --domains 'Prescriptions' --people 'Orla Quinn, Tom Ode', with names of your own",
             code="PL108",
         )
-    for path in lay_out_by_hand(folder, domains, people):
+    for path in drafts.lay_out_by_hand(folder, domains, people):
         print(one_line(f"written: {path}"))
-    todo = [str(error) for error in unfinished(folder)]
-    quality = None if todo else assess(read_corpus(str(folder)))
+    todo = [str(error) for error in drafts.unfinished(folder)]
+    quality = None if todo else measures.assess(read_corpus(str(folder)))
     todo += _found(quality) if quality else []
     if quality and not todo:
         print(_size(quality, folder))
@@ -227,24 +214,24 @@ def import_chats(options: argparse.Namespace) -> int:
     """Make drafts of tasks from stored dialogues; return 1 if a dialogue is left out."""
     mask = _mask_by(options.names)
     chats, errors = _read_chats(options.files, mask)
-    folder, left_out = make_folder(options.out / "drafts"), len(errors)
+    folder, left_out = builder.make_folder(options.out / "drafts"), len(errors)
 
     def write(chat: Chat, draft: dict[str, object]) -> None:
         path = folder / f"chat-{chat.number:04}.toml"
         if not path.exists():  # somebody may have worked on it
             head = one_line(f"# A draft from {chat.where}")
-            write_atomically(path, f"{head}\n{toml_text(draft)}")
+            write_atomically(path, f"{head}\n{drafts.toml_text(draft)}")
 
     if options.model is None:
         for chat in chats:
-            write(chat, skeleton(chat))
+            write(chat, drafts.skeleton(chat))
     else:
         asking = Asking(options, {"chat": len(chats)})
         if options.estimate:
             asking.print_estimate(chats)
             return 0
         with asking.pieces() as pieces:
-            made = [(chat, asking.pool.submit(draft_by_model, chat, pieces, mask)) for chat in chats]
+            made = [(chat, asking.pool.submit(drafts.draft_by_model, chat, pieces, mask)) for chat in chats]
             for chat, future in made:
                 if (draft := future.result()) is not None:
                     write(chat, draft)
@@ -286,11 +273,11 @@ def from_chat(options: argparse.Namespace) -> int:
             why = f"the model's answers were refused {options.attempts} times: {'; '.join(problems)}"
             print(one_line(why), file=sys.stderr)
     draft = filled or draft
-    make_folder(options.out)
+    builder.make_folder(options.out)
     where = shlex.quote(str(path))
     test = f"pytest --personalens-suite memory --personalens-data {where} --personalens-sample all"
     head = one_line(f"# From {options.file.name}, with personal data masked. To run it: {test}")
-    write_atomically(path, f"{head}\n{toml_text(draft)}")
+    write_atomically(path, f"{head}\n{drafts.toml_text(draft)}")
     print(one_line(f"written: {path}"))
     for field, message in (todo := problems_of(draft)):
         print(one_line(f"to do: {field}: {message}"))
@@ -300,7 +287,7 @@ def from_chat(options: argparse.Namespace) -> int:
 
 def _read_chats(files: list[Path], mask: Callable[[str], str]) -> tuple[list[Chat], list[DataError]]:
     """Return the chats, and what was left out, which is printed."""
-    chats, errors = read_chats(files, mask)
+    chats, errors = drafts.read_chats(files, mask)
     for problem in errors:
         print(one_line(f"left out: {problem}"), file=sys.stderr)
     return chats, errors
@@ -309,7 +296,7 @@ def _read_chats(files: list[Path], mask: Callable[[str], str]) -> tuple[list[Cha
 def _mask_by(names: Path | None) -> Callable[[str], str]:
     """Return what masks personal data, and the names in a file; raise `SpecError` for a file that is bad."""
     try:
-        return masker(names.read_text(encoding="utf-8").splitlines() if names else [])
+        return drafts.masker(names.read_text(encoding="utf-8").splitlines() if names else [])
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise SpecError(f"--names: {names} cannot be read: {why}", code="PL201") from None

@@ -28,7 +28,8 @@ from pytest_personalens.core.judging.verdict import LABELLED
 from pytest_personalens.core.safe_text import count
 from pytest_personalens.engine.agents_on_tape import JudgeByCase, JudgeOnTape, offered
 from pytest_personalens.judge_quality import agreement as kappas
-from pytest_personalens.judge_quality import label_page, measure, read_labels
+from pytest_personalens.judge_quality import label_page
+from pytest_personalens.judge_quality.labels import read_labels
 from pytest_personalens.models import open_model
 from pytest_personalens.models.call_log import CallLog
 from pytest_personalens.models.meter import Meter
@@ -42,8 +43,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_personalens.core.judging.verdict import Judge
-    from pytest_personalens.judge_quality import Agreement, Labelled
+    from pytest_personalens.judge_quality.agreement import Agreement
     from pytest_personalens.judge_quality.label_page import Unlabelled
+    from pytest_personalens.judge_quality.labels import Labelled
 
 #: What is said when a paid judge is stopped.
 _KEPT: Final = "what was judged is kept, and the same command goes on from there"
@@ -134,7 +136,7 @@ def _judge_labels(options: argparse.Namespace, conclude: Callable[[Agreement], N
                 raise SpecError(f"{spec} costs money: add --live to call it", code="PL304")
             refuse_unpriced(options, spec, price)
         with keeping(_KEPT if paid else "", BudgetSpent):
-            agreement = measure(
+            agreement = kappas.measure(
                 labelled,
                 judge,
                 dimensions=chosen,

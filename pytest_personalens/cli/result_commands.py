@@ -24,15 +24,18 @@ from pytest_personalens.core.options.option_table import OPTIONS, list_parts
 from pytest_personalens.core.safe_text import age_text, count, harmless
 from pytest_personalens.engine.record import integrity_of, record_folders
 from pytest_personalens.reports.content.markup import escape
-from pytest_personalens.reports.dialogue_tables import (
+from pytest_personalens.reports.markdown.forges import link, post, thread_of
+from pytest_personalens.reports.markdown.report import markdown_report
+from pytest_personalens.reports.paper_tables import (
+    assistant_tables,
+    context_tables,
     diversity_tables,
     domain_tables,
     length_tables,
+    stored_runs,
     turn_tables,
+    user_tables,
 )
-from pytest_personalens.reports.markdown.forges import link, post, thread_of
-from pytest_personalens.reports.markdown.report import markdown_report
-from pytest_personalens.reports.paper_tables import assistant_tables, context_tables, stored_runs, user_tables
 from pytest_personalens.reports.terminal.summary_lines import summary_lines
 from pytest_personalens.reports.terminal.transcript import failure_lines, gate_failure
 from pytest_personalens.reports.write_reports import (

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pytest_personalens.datasets.checked_dataset import CheckedDataset, open_dataset
-from pytest_personalens.datasets.dataset import Dataset, OtherUsers
+from pytest_personalens.datasets.dataset import Dataset, OtherUsers, Sample, draw
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.official import OFFICIAL_SAMPLES, OfficialDataset
-from pytest_personalens.datasets.sampling import Sample, draw
 
 __all__ = [
     "OFFICIAL_SAMPLES",

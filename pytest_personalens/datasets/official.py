@@ -103,7 +103,9 @@ def open_index(root: Path, users: Sequence[str], read: Callable[[str], Sequence[
     if not changed and len(current) == len(index.users):
         return index
     places = {scenario: place for place, scenario in enumerate(index.scenarios)}
-    shown = len(changed) >= SHOWN_FROM and _on_terminal()
+    # All workers of xdist share the terminal of their controller.
+    on_terminal = sys.stderr.isatty() and "PYTEST_XDIST_WORKER" not in os.environ
+    shown = len(changed) >= SHOWN_FROM and on_terminal
     for number, user in enumerate(changed, 1):
         with suppress(DataError):  # the draw of the user reports this
             current[user] = IndexedUser(
@@ -132,11 +134,6 @@ def _stamp(folder: Path) -> tuple[int, int, int, int] | None:
     except OSError:
         return None
     return single.st_size, single.st_mtime_ns, multi.st_size, multi.st_mtime_ns
-
-
-def _on_terminal() -> bool:
-    # All workers of xdist share the terminal of their controller.
-    return sys.stderr.isatty() and "PYTEST_XDIST_WORKER" not in os.environ
 
 
 #: For up to this many users it is faster to read their files than the index. For more users, all are looked

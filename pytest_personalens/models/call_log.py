@@ -233,9 +233,6 @@ class CaseCalls:
                     if line.strip():
                         self.damaged.append(self._lines)
                     continue
-                if self._is_usable(row):
+                # What the assistant under test said says nothing about it in another run.
+                if row.run == self._log.run or not (self._anew or row.role == UNDER_TEST):
                     self._rows[row.key] = row
-
-    def _is_usable(self, row: Row) -> bool:
-        # What the assistant under test said says nothing about it in another run.
-        return row.run == self._log.run or not (self._anew or row.role == UNDER_TEST)

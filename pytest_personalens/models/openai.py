@@ -198,7 +198,8 @@ class OpenAI(HttpClient):
                 return read.model_copy(update={"limit": tokens})
             data = json_or_text(answer.data.decode("utf-8", "replace"))
             problem = problem_in(data)
-            sent = [part for part in _PARTS if part in body or (part == "system" and _has_system(body))]
+            system = any(message["role"] == "system" for message in body["messages"])
+            sent = [part for part in _PARTS if part in body or (part == "system" and system)]
             if answer.status in _NO_REFUSAL or not self.learnt.learn(named_in(data, problem), sent, tokens):
                 raise self._error(answer.status, problem, answer.headers)
 
@@ -285,7 +286,3 @@ class OpenAI(HttpClient):
             )
         common = self._common_error(status, problem, headers)
         return common or ModelError(f"the server refuses the call: {problem}")
-
-
-def _has_system(body: Mapping[str, Any]) -> bool:
-    return any(message["role"] == "system" for message in body["messages"])

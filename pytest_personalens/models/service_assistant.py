@@ -109,10 +109,6 @@ def _returned(control: Mapping[str, Any]) -> str:
     return ", ".join(str(v.get("function") or v.get("apiPath") or "a tool") for v in inputs) or "a tool"
 
 
-def _references(retrieval: Mapping[str, Any]) -> str:
-    return "\n".join(r.get("content", {}).get("text", "") for r in retrieval.get("retrievedReferences", []))
-
-
 #: Field of an invocation's input -> its name and arguments; a tool of Bedrock's own has Bedrock's word.
 _CALLS: Final[Mapping[str, Callable[[Any], tuple[str, dict[str, Any]]]]] = {
     "actionGroupInvocationInput": _action,
@@ -126,7 +122,9 @@ _CALLS: Final[Mapping[str, Callable[[Any], tuple[str, dict[str, Any]]]]] = {
 #: Field of an observation -> its text.
 _RESULTS: Final[Mapping[str, Callable[[Any], str]]] = {
     "actionGroupInvocationOutput": lambda v: v.get("text", ""),
-    "knowledgeBaseLookupOutput": _references,
+    "knowledgeBaseLookupOutput": lambda v: "\n".join(
+        r.get("content", {}).get("text", "") for r in v.get("retrievedReferences", [])
+    ),
     "codeInterpreterInvocationOutput": lambda v: v.get("executionOutput") or v.get("executionError") or "",
     "agentCollaboratorInvocationOutput": lambda v: v.get("output", {}).get("text", ""),
 }

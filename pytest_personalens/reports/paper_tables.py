@@ -1,25 +1,29 @@
-"""Tables of the paper: what it prints, and its tables of scores, datasets and agreement with ours."""
+"""The tables of the paper, with what it prints beside our scores, our datasets and our dialogues."""
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.scenario import DOMAINS
+from pytest_personalens.datasets.quality import measures
 from pytest_personalens.reports.content.markup import Table, figure
-from pytest_personalens.results.means import estimate
+from pytest_personalens.results.means import by_turn, estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.scenario import Kind
-    from pytest_personalens.datasets.quality import Quality
+    from pytest_personalens.datasets.quality.measures import Quality
+    from pytest_personalens.results.means import Estimate
     from pytest_personalens.results.values.item import Item
     from pytest_personalens.results.values.results import Results
 
@@ -48,13 +52,9 @@ def paper_rows(table: int) -> dict[str, dict[str, str]]:
     }
 
 
-def paper_notes(table: int) -> list[str]:
-    """Return where the paper contradicts itself about a table, in sentences."""
-    return list(_tables()[f"table_{table}"]["notes"])
-
-
 @cache
 def _tables() -> Mapping[str, Any]:
+    """What the paper prints; the notes of a table say where the paper contradicts itself about it."""
     return tomllib.loads(files(__package__).joinpath("published.toml").read_text(encoding="utf-8"))
 
 
@@ -74,15 +74,11 @@ class Column(NamedTuple):
     dimension: Dimension
 
     @property
-    def is_rate(self) -> bool:
-        """True for a column that is printed in percent."""
-        return self.dimension is Dimension.TASK_COMPLETION
-
-    @property
     def heading(self) -> str:
         """``SD TCR %``. The title of the table says if a reading is of the user or of the assistant."""
         heading = self.dimension.names.paper_heading.removesuffix(".u")
-        return f"{SHORT[self.kind]} {heading}{' %' if self.is_rate else ''}"
+        in_percent = self.dimension is Dimension.TASK_COMPLETION
+        return f"{SHORT[self.kind]} {heading}{' %' if in_percent else ''}"
 
     def mean(self, items: Sequence[Item]) -> float | None:
         """Return the mean over the items of the column's kind."""
@@ -208,7 +204,7 @@ def _domains(data: Quality) -> Table:
     )
     title = paper_title("Table 1", f"the domains of {data.dataset}")
     header = ("domain", "tasks", "paper", "dialogues", "paper")
-    return Table(title, header, tuple(rows), (note, *paper_notes(1)))
+    return Table(title, header, tuple(rows), (note, *_tables()["table_1"]["notes"]))
 
 
 def _people(data: Quality) -> Table:
@@ -260,28 +256,6 @@ def _types(number: int, data: Quality) -> Table:
     return Table(title, header, tuple(rows), tuple(notes))
 
 
-_NOTES: Final = (
-    "Mean of annotators: as in the paper, of Cohen's kappas of the judge with each, over what each labelled.",
-    "Among them: Fleiss' kappa.",
-    "The paper's figures are of Claude 3.5 Sonnet and three people over 100 dialogues of its own.",
-)
-
-
-def agreement_table(readings: Iterable[tuple[str, float | None, float | None, float | None]]) -> Table:
-    """Return Table 5 for readings by their short names.
-
-    Each has the mean of the kappas with each annotator, which the paper gives; the kappa with the majority,
-    which is higher, because the majority outvotes errors of single annotators; and Fleiss' kappa.
-    """
-    paper = paper_rows(5)
-    header = ("", "mean of annotators", "majority", "among them", "paper: mean of 3", "paper: among them")
-    rows = []
-    for name, *kappas in readings:
-        own = ["-" if kappa is None else f"{kappa:.3f}" for kappa in kappas]
-        rows.append((name, *own, *paper.get(name, {"judge": "-", "people": "-"}).values()))
-    return Table(paper_title("Table 5", "how far the judge agrees with people"), header, tuple(rows), _NOTES)
-
-
 _OF_ASSISTANT: Final = columns_of(
     {
         "tcr": Dimension.TASK_COMPLETION,
@@ -291,8 +265,6 @@ _OF_ASSISTANT: Final = columns_of(
     }
 )
 _OF_USER: Final = columns_of({"nat": Dimension.NATURALNESS_USER, "coh": Dimension.COHERENCE_USER})
-
-
 #: Of Table 4: task completion and personalization alone.
 _OF_CONTEXT: Final = [column for column in _OF_ASSISTANT if column.key.endswith(("tcr", "_p"))]
 
@@ -304,7 +276,15 @@ def assistant_tables(runs: Sequence[StoredRun]) -> list[Table]:
     naturalness and coherence, for single-domain (SD) and multi-domain (MD) tasks.
     """
     note = "TCR in percent, P from 1 to 4; Nat and Coh, of the assistant, from 1 to 5."
-    return [_scores(runs, _own_rows(runs, _OF_ASSISTANT), 3, "assistants beside each other", note)]
+    return [
+        _scores(
+            runs,
+            [means_row(run.name, run.results.own, _OF_ASSISTANT) for run in runs],
+            3,
+            "assistants beside each other",
+            note,
+        )
+    ]
 
 
 def user_tables(runs: Sequence[StoredRun]) -> list[Table]:
@@ -313,7 +293,7 @@ def user_tables(runs: Sequence[StoredRun]) -> list[Table]:
     The paper has these scores only for single-domain tasks.
     """
     note = "Nat and Coh, of the user agent, from 1 to 5; the paper has them for SD tasks."
-    rows = _own_rows(runs, _OF_USER)
+    rows = [means_row(run.name, run.results.own, _OF_USER) for run in runs]
     return [_scores(runs, rows, 12, "the user agent, by assistant", note, columns=_OF_USER)]
 
 
@@ -341,10 +321,6 @@ def context_tables(runs: Sequence[StoredRun]) -> list[Table]:
     return [_scores(runs, ordered, 4, what, note, columns=_OF_CONTEXT)]
 
 
-def _own_rows(runs: Sequence[StoredRun], columns: Sequence[Column]) -> list[tuple[str, ...]]:
-    return [means_row(run.name, run.results.own, columns) for run in runs]
-
-
 def _scores(
     runs: Sequence[StoredRun],
     rows: Sequence[tuple[str, ...]],
@@ -360,5 +336,165 @@ def _scores(
         for name, row in paper_rows(number).items()
     ]
     header = ("", *(column.heading for column in columns))
-    notes = (*notes_of(runs), note, PAPER_NOTE, *paper_notes(number))
+    notes = (*notes_of(runs), note, PAPER_NOTE, *_tables()[f"table_{number}"]["notes"])
     return Table(paper_title(f"Table {number}", what), header, (*rows, *paper), notes)
+
+
+#: The highest number of words of each row of Table 10 that are compared.
+MOST_WORDS: Final = 50_000
+_AMOUNT: Final = (
+    "The paper does not say over how much text its rows are, and all four measures depend on it: compare rows"
+    " of runs."
+)
+_TOKEN: Final = re.compile(r"\w+(?:['\u2019]\w+)*|[^\w\s]")
+
+
+def length_tables(runs: Sequence[StoredRun]) -> list[Table]:
+    """Return Table 13: dialogues, turns for each dialogue and tokens for each turn, by kind."""
+    heads = {"dialogues": "dialogues", "turns": "turns a dialogue", "tokens": "tokens a turn"}
+    columns = {f"{s.lower()}_{what}": f"{s} {head}" for s in SHORT.values() for what, head in heads.items()}
+    rows = [
+        (run.name, *(cell for kind in SHORT for cell in _lengths(list(_dialogues(run, kind).values()))))
+        for run in runs
+    ]
+    rows += [(f"{PAPER}{name}", *(row[column] for column in columns)) for name, row in paper_rows(13).items()]
+    notes = (
+        "Dialogues that were scored. A turn is a message of the user and the reply to it.",
+        "Tokens are words and punctuation marks; which tokens the paper counts it does not say.",
+        *_tables()["table_13"]["notes"],
+    )
+    title = paper_title("Table 13", "how long the dialogues are")
+    return [Table(title, ("", *columns.values()), tuple(rows), notes)]
+
+
+def _lengths(dialogues: Sequence[Dialogue]) -> tuple[str, str, str]:
+    turns = sum(dialogue.user_turns for dialogue in dialogues)
+    if not turns:
+        return ("0", "-", "-")
+    tokens = sum(
+        len(_TOKEN.findall(message.content)) for dialogue in dialogues for message in dialogue.messages
+    )
+    return (f"{len(dialogues):,}", f"{turns / len(dialogues):.2f}", f"{tokens / turns:.2f}")
+
+
+def diversity_tables(runs: Sequence[StoredRun]) -> list[Table]:
+    """Return Table 10: Dist-1, Dist-2, Ent-4 and Self-BLEU of the dialogues, as in the paper's A.4.
+
+    The measures depend on the amount of text. Every row is therefore computed over the same number of words:
+    that of the shortest row, and at most 50,000.
+    """
+    texts = {
+        f"{run.name} {short}" if len(runs) > 1 else f"this run {short}": of_run
+        for run in runs
+        for kind, short in SHORT.items()
+        if (of_run := {k: "\n".join(m.content for m in d.messages) for k, d in _dialogues(run, kind).items()})
+    }
+    words = [sum(len(measures.words_in(text)) for text in of_run.values()) for of_run in texts.values()]
+    limit = min([MOST_WORDS, *words])
+    rows = [(name, f"{len(of_run):,}", *_measures(of_run, limit)) for name, of_run in texts.items()]
+    rows += [(f"{PAPER}{name}", *row.values()) for name, row in paper_rows(10).items()]
+    each = "all messages of a dialogue one text. Higher is more diverse, but for Self-BLEU."
+    notes = (f"Rows of runs: over {limit:,} words each, {each}", _AMOUNT)
+    header = ("", "dialogues", "Dist-1", "Dist-2", "Ent-4", "Self-BLEU")
+    return [Table(paper_title("Table 10", "how diverse the dialogues are"), header, tuple(rows), notes)]
+
+
+def _measures(texts: Mapping[str, str], limit: int) -> tuple[str, ...]:
+    sample = measures.within_words(texts, limit)
+    distinct = [measures.distinct(sample, n) for n in (1, 2)]
+    values = (*distinct, measures.entropy(sample, 4), measures.self_bleu(sample))
+    return tuple(f"{value:.3f}" for value in values)
+
+
+def _dialogues(run: StoredRun, kind: Kind) -> dict[str, Dialogue]:
+    return {
+        item.nodeid: item.evaluation.dialogue
+        for item in run.results.own
+        if item.evaluation.scored and item.evaluation.kind == kind
+    }
+
+
+Kinds = Literal["single", "multi", "all"]
+_SAID: Final[dict[Kinds, str]] = {
+    "single": "single-domain tasks only, as the official gathering has them",
+    "multi": "multi-domain tasks only, each in all of its domains",
+    "all": "single- and multi-domain tasks, each in all of its domains",
+}
+_ALL: Final = "all domains"
+_BY_DOMAIN: Final = {"TCR %": Dimension.TASK_COMPLETION, "P": Dimension.PERSONALIZATION}
+#: The highest number of turns that are shown. Few dialogues are longer, and a line of a terminal has no more
+#: room.
+_MOST_TURNS: Final = 10
+
+
+def domain_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[Table]:
+    """Return Figure 4: scenarios, task completion rate and personalization by domain, a row for each run."""
+    several = len(runs) > 1
+    domains = sorted({d for run in runs for item in run.results.own for d in item.evaluation.domains})
+    rows = [
+        (
+            f"{domain or _ALL}, {run.name}" if several else domain or _ALL,
+            *_of_items([i for i in run.results.own if not domain or domain in i.evaluation.domains], kinds),
+        )
+        for domain in (*domains, "")
+        for run in runs
+    ]
+    notes = (
+        *notes_of(runs),
+        f"{_ALL.capitalize()}: the mean over all scenarios, each counted once (the dashed line).",
+        "TCR in percent, P from 1 to 4. The paper draws Figure 4 and prints no figures of it.",
+    )
+    title = paper_title("Figure 4", f"by domain, {_SAID[kinds]}")
+    shown = tuple(row for row in rows if row[1] != "0")
+    return [Table(title, ("domain", "scenarios", *_BY_DOMAIN), shown, notes)]
+
+
+def _of_items(items: Sequence[Item], kinds: Kinds) -> Iterator[str]:
+    """Yield the number of scenarios, and each mean, with its own number if a reading is missing."""
+    among = [i for i in items if _among(i, kinds)]
+    scenarios = len({i.scenario_key for i in among if i.evaluation.scored})
+    yield f"{scenarios:,}"
+    for dimension in _BY_DOMAIN.values():
+        read = len({i.scenario_key for i in among if i.evaluation.score(dimension) is not None})
+        yield figure(mean_of(among, dimension)) + (f" ({read:,})" if 0 < read < scenarios else "")
+
+
+def turn_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[Table]:
+    """Return Figure 5 for each run: mean personalization after each reply, by kind and domain.
+
+    The reply after the user's end is left out, because it answers a goodbye. The figure needs the reading
+    `p-turns`.
+    """
+    return [_turns(run, kinds, f", {run.name}" if len(runs) > 1 else "") for run in runs]
+
+
+def _turns(run: StoredRun, kinds: Kinds, name: str) -> Table:
+    items = [item for item in run.results.own if _among(item, kinds)]
+    rows: dict[str, list[Estimate]] = {}
+    for kind, short in SHORT.items():
+        of_kind = [item for item in items if item.evaluation.kind == kind]
+        rows[f"{short}, all domains"] = by_turn(of_kind, ends=False)
+        for d in sorted({d for item in of_kind for d in item.evaluation.domains}):
+            rows[f"{short}, {d}"] = by_turn([i for i in of_kind if d in i.evaluation.domains], ends=False)
+    longest = max(map(len, rows.values()))
+    shown = min(longest, _MOST_TURNS)
+    notes = [
+        "In brackets: dialogues. P from 1 to 4. The reply after the user's end is left out.",
+        "The paper draws Figure 5 and prints no figures of it.",
+    ]
+    if longest > shown:
+        notes.append(f"Turns after the {shown}th are not shown; the longest dialogue has {longest}.")
+    if not longest:
+        notes = ["Nothing was read turn by turn: run with --personalens-dimensions tc,p,p-turns."]
+    cells = [
+        (title, *(f"{e.value:.2f} ({e.dialogues})" for e in turns[:shown]), *[""] * (shown - len(turns)))
+        for title, turns in rows.items()
+        if turns
+    ]
+    header = ("", *(f"turn {number}" for number in range(1, shown + 1)))
+    what = f"personalization turn by turn{name}"
+    return Table(paper_title("Figure 5", what), header, tuple(cells), tuple(notes))
+
+
+def _among(item: Item, kinds: Kinds) -> bool:
+    return kinds in ("all", item.evaluation.kind)

@@ -92,7 +92,7 @@ class PersonaLens(Suite):
         return open_dataset(spec, base=base, whole=settings.interactions == "all")
 
     def draw_order(self, drawn: Mapping[str, int]) -> Sequence[str]:
-        from pytest_personalens.datasets.sampling import every_fifth_multi
+        from pytest_personalens.datasets.dataset import every_fifth_multi
 
         return every_fifth_multi(drawn)
 

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.datasets import EmbeddedDataset, open_dataset
-from pytest_personalens.datasets.quality import read_corpus
+from pytest_personalens.datasets.quality.corpus import read_corpus
 from tests.support.datasets.folders import copy_data, write_own_domains, write_own_world
 from tests.support.processes.runs import assert_usage_error
 from tests.support.repository import Repository

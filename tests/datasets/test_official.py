@@ -12,7 +12,7 @@ import pytest
 from pytest_personalens import Scenario
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.datasets import OFFICIAL_SAMPLES, OfficialDataset, open_dataset
-from pytest_personalens.datasets.quality import read_corpus
+from pytest_personalens.datasets.quality.corpus import read_corpus
 from tests.datasets.test_wrong_values import MISSING, spoilt
 from tests.support.datasets import official_tree
 

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from pytest_personalens.datasets import EmbeddedDataset, open_dataset
-from pytest_personalens.datasets.quality import Corpus, Quality, assess, read_corpus
 from pytest_personalens.datasets.quality import measures as d
-from pytest_personalens.datasets.quality.measures import MARGINALS, regions
+from pytest_personalens.datasets.quality.corpus import Corpus, read_corpus
+from pytest_personalens.datasets.quality.measures import MARGINALS, Quality, assess, regions
 from tests.support.datasets.folders import copy_data
 from tests.support.processes.commands import check_dataset as main
 from tests.support.processes.commands import refusal

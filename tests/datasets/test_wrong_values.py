@@ -14,9 +14,11 @@ import pytest
 from pytest_personalens import Dataset, Scenario, ScenarioRef, Situation, Task
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.facts import Clock, Fact, Session
+from pytest_personalens.core.suite import Finding
 from pytest_personalens.datasets import open_dataset
 from pytest_personalens.datasets.checked_dataset import CheckedDataset
-from pytest_personalens.datasets.quality import Finding, assess, read_corpus
+from pytest_personalens.datasets.quality.corpus import read_corpus
+from pytest_personalens.datasets.quality.measures import assess
 from tests.project.fuzz.inputs.spoil import toml
 from tests.support.datasets.folders import write_own_domains, write_own_world
 from tests.support.datasets.official_tree import write_data

@@ -379,7 +379,7 @@ class OfficialUserAgent:
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
         """Return the model's next turn."""
-        system, prompt = self._prompts.user(scenario, _pairs(transcript))
+        system, prompt = self._prompts.user(scenario, [(m.role, m.content) for m in transcript])
         request = Request(system, prompt, _USER_TEMPERATURE)
         text = self._meter.complete(self._model, request, "user agent", fault=UserAgentFault).text
         if not transcript and "opening-signal" not in self._prompts.mended:
@@ -445,7 +445,3 @@ def _judged(messages: Sequence[Message]) -> list[tuple[str, str]]:
         (m.role, "\n".join((*(f"(called {call})" for call in call_lines(m, MAX_SHOWN)), m.content)))
         for m in messages
     ]
-
-
-def _pairs(messages: Sequence[Message]) -> list[tuple[str, str]]:
-    return [(m.role, m.content) for m in messages]

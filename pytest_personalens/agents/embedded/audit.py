@@ -10,7 +10,7 @@ from pytest_personalens.core.judging.verdict import UserFault
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.agents.embedded.reader.statements import Finding, Statement
+    from pytest_personalens.agents.embedded.reader.statements import Finding
     from pytest_personalens.core.dialogue.dialogue import Dialogue
     from pytest_personalens.core.dialogue.message import Message
     from pytest_personalens.core.scenario import Scenario
@@ -156,7 +156,9 @@ def _ending(scenario: Scenario, dialogue: Dialogue) -> Iterator[UserFault]:
     deeds = [p for p in parts if p.part.kind == "done" and not p.part.never]
     open_ = all(p.state not in ("done", "wrong") for p in deeds)
     closes = _CLOSES.search(end) or any(_OPEN_QUESTION.search(s.text) for s in now)
-    offered = "" if _APPROVES.search(end) and not closes else _offer(now)
+    # What the reply asks, offers or promises at its end.
+    open_ends = (s.text for s in reversed(now[-2:]) if s.act in ("asked", "offered", "promised"))
+    offered = "" if _APPROVES.search(end) and not closes else next(open_ends, "")
     idle = open_ and not any(s.act == "done" for s in now)
     undone = next((s.text for s in now if s.act in ("refused", "undone")), "")
     if offered and idle:
@@ -179,8 +181,3 @@ def _is_content(text: str) -> bool:
     """True if a message does nothing but close the dialogue, and is content."""
     goes_on = len(_WORD.findall(text)) > _MOST_WORDS or _GIVES_UP.search(text) or _ANSWERS.search(text)
     return not goes_on and bool(_CLOSES.search(text) or _THANKS.search(text))
-
-
-def _offer(now: Sequence[Statement]) -> str:
-    """Return what a reply asks, offers or promises at its end; empty where it does none of these."""
-    return next((s.text for s in reversed(now[-2:]) if s.act in ("asked", "offered", "promised")), "")

@@ -215,9 +215,12 @@ class EmbeddedFiles:
         self.multi_file, self.limits_file = root / "multi.toml", root / "limits.toml"
         self.name, self.version = read_head(root / "dataset.toml")
         self.multi = cache(lambda: value_or_raise(*self._examine_multi(self._catalogue)))
-        self.profile = lru_cache(maxsize=256)(self._read_profile)
+        self.profile = lru_cache(maxsize=256)(
+            lambda user: value_or_raise(*self._examine_profile(user, self._catalogue))
+        )
         self.history = lru_cache(maxsize=4096)(self._read_history)
-        self.histories = lru_cache(maxsize=256)(self._find_histories)
+        # The slugs of the domains of which a file of histories/ tells.
+        self.histories = lru_cache(maxsize=256)(lambda user: frozenset(_stems(root / "histories" / user)))
         self.summary = lru_cache(maxsize=4096)(self._compose_summary)
         self.sessions = lru_cache(maxsize=4096)(self._compose_sessions)
         self.words = cache(lambda name: self.domain(name).as_said())
@@ -307,9 +310,6 @@ class EmbeddedFiles:
     def _catalogue(self) -> dict[str, Domain | None]:
         return value_or_raise(*self._examine_domains())
 
-    def _read_profile(self, user: str) -> ProfileEntry:
-        return value_or_raise(*self._examine_profile(user, self._catalogue))
-
     def _read_history(self, user: str, domain: str) -> HistoryEntry | None:
         if slug(domain) not in self.histories(user):
             return None
@@ -349,10 +349,6 @@ class EmbeddedFiles:
             field = f"tasks.{task.number}.facts.{error.field}"
             problem = f"{error.problem} (user {ref.user})"
             raise DataError(self.task_file(ref), problem, field=field) from None
-
-    def _find_histories(self, user: str) -> frozenset[str]:
-        """Return the slugs of the domains of which a file of ``histories/`` tells."""
-        return frozenset(_stems(Path(self.root, "histories", user)))
 
     def _examine_limits(self) -> tuple[dict[str, tuple[str, ...]] | None, list[DataError]]:
         if not os.path.lexists(self.limits_file):

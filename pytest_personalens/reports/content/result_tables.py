@@ -94,14 +94,11 @@ def _groups(results: Results, title: str, groups: Sequence[Group], ends: bool) -
             found = g.figures.get(key)
             low, high = (None, None) if found is None else (found.low, found.high)
             if ends and low is None and key in measures and g is not results.overall:
-                _, low, high, *_ = estimate(_items_of(results, g.name), measures[key])
+                its = [i for i in results.own if g.name in (*i.evaluation.domains, i.evaluation.kind)]
+                _, low, high, *_ = estimate(its, measures[key])
             cells.append(figure_cell(None if found is None else found.value, low, high))
         rows.append((g.name, str(g.items), str(g.scored), *cells))
     return Table(title, ("", "items", "scored", *shown.values()), tuple(rows))
-
-
-def _items_of(results: Results, name: str) -> list[Item]:
-    return [i for i in results.own if name in i.evaluation.domains or name == i.evaluation.kind]
 
 
 def _with_count(found: Estimate, ends: bool) -> str:

@@ -109,7 +109,7 @@ def html_page(results: Results, *, title: str = TITLE) -> Iterator[str]:
     """Yield the pieces of the report as one HTML page, which is equal for equal arguments."""
     pages = environment()
     pages.filters.update(
-        figure=_figure,
+        figure=lambda value: "\N{EN DASH}" if value is None else figure(value),
         signed=_signed,
         interval=_interval,
         typeset=typeset,
@@ -219,10 +219,6 @@ def _dense(names: Iterable[str]) -> str:
     """Return styles or scripts without indents and lines of comment, which are a fifteenth of a page."""
     lines = (line.strip() for name in names for line in read_template(name).splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
-
-
-def _figure(value: float | None) -> str:
-    return "\N{EN DASH}" if value is None else figure(value)
 
 
 def _signed(value: float | None) -> str:

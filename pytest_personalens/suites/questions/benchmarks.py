@@ -22,8 +22,7 @@ from pytest_personalens.core.facts import Clock, Session
 from pytest_personalens.core.files.destinations import read_cached, store_cached
 from pytest_personalens.core.files.jsonfile import Fields, JsonWindow, read_at
 from pytest_personalens.datasets.dataset import parse_file
-from pytest_personalens.suites.questions.embedded_judge import is_short
-from pytest_personalens.suites.questions.questions import ABSTAIN, Expected, Row, offer
+from pytest_personalens.suites.questions.questions import ABSTAIN, Expected, Row, is_short, offer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

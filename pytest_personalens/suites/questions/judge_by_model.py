@@ -14,8 +14,7 @@ from pytest_personalens.agents.by_model.verdict_reading import plain_score
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.judging.verdict import Verdict
 from pytest_personalens.models import Answer, Model, Request
-from pytest_personalens.suites.questions.embedded_judge import ChoiceReader
-from pytest_personalens.suites.questions.questions import PREF
+from pytest_personalens.suites.questions.questions import PREF, ChoiceReader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

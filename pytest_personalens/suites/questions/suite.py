@@ -13,7 +13,7 @@ from pydantic_core import from_json
 
 from pytest_personalens.agents.embedded.reader.text import fold
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.core.facts import Clock, Session
+from pytest_personalens.core.facts import Clock
 from pytest_personalens.core.judging.measure import Metric
 from pytest_personalens.core.names import DATA_PREFIXES
 from pytest_personalens.core.scenario import ScenarioRef
@@ -21,13 +21,14 @@ from pytest_personalens.core.suite import Control, Distance, Suite
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.embedded.packaged import packaged_file, packaged_head
 from pytest_personalens.datasets.world.dates import MONTHS
-from pytest_personalens.suites.questions.embedded_judge import Asker, EmbeddedJudge
 from pytest_personalens.suites.questions.questions import (
     ABSTAIN,
     ANSWER,
     CHOICE,
     KINDS,
     MEASURES,
+    Asker,
+    EmbeddedJudge,
     Expected,
     Question,
     Row,
@@ -50,7 +51,8 @@ def open_own() -> tuple[str, list[Row], Callable[[Row, str], Question]]:
     people = EmbeddedDataset()
     entries = map(from_json, packaged_file("questions.jsonl").read_bytes().splitlines())
     rows = [Row(e["user"], e["task"], e["form"], (e["type"],), e, e["item"]) for e in entries]
-    past = cache(lambda user: _past(people, user))
+    # A person's sessions of all domains, in order of date.
+    past = cache(lambda user: tuple(sorted(people.past(user), key=lambda one: (one.date, one.id))))
 
     def read(row: Row, dataset: str) -> Question:
         said = past(row.user)
@@ -78,11 +80,6 @@ def _ways(entry: dict[str, Any]) -> tuple[str, ...]:
     year, month, day = entry["date"].split("-")
     name = MONTHS[int(month) - 1]
     return (entry["date"], f"{int(day)} {name}", f"{name} {int(day)}", f"{name} {year}", f"{name} of {year}")
-
-
-def _past(people: EmbeddedDataset, user: str) -> tuple[Session, ...]:
-    """Return a person's sessions of all domains, in order of date."""
-    return tuple(sorted(people.past(user), key=lambda session: (session.date, session.id)))
 
 
 #: The domains of our questions.

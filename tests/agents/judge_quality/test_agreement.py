@@ -14,8 +14,8 @@ import pytest
 from pytest_personalens import DataError, Dialogue, Dimension, JudgeFault, Scenario, Verdict
 from pytest_personalens.core.errors import NotJudged
 from pytest_personalens.core.scenario import DOMAINS
-from pytest_personalens.judge_quality import measure, read_labels
-from pytest_personalens.judge_quality.agreement import cohen, fleiss, interval
+from pytest_personalens.judge_quality.agreement import cohen, fleiss, interval, measure
+from pytest_personalens.judge_quality.labels import read_labels
 from tests.support.processes.commands import agreement as main
 from tests.support.processes.commands import refusal
 from tests.support.repository import ROOT

@@ -9,7 +9,6 @@ from typing import NamedTuple, get_args
 import pytest
 
 from pytest_personalens import Dimension, Verdict, read_results
-from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.judge_quality.drift import (
     AdoptedJudge,
     Scored,
@@ -19,6 +18,7 @@ from pytest_personalens.judge_quality.drift import (
     read_anchors,
     sign_test,
 )
+from pytest_personalens.judge_quality.labels import read_labels
 from pytest_personalens.results.values.figures import Drift, DriftOutcome
 from tests.support.processes.runs import assert_ended, assert_usage_error
 from tests.support.repository import ROOT, Repository, edited, forget_calls

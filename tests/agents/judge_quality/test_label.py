@@ -13,8 +13,8 @@ import pytest
 
 from pytest_personalens import Dimension, Results, read_results
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.judge_quality.label_page import draw_dialogues
+from pytest_personalens.judge_quality.labels import read_labels
 from pytest_personalens.results.values.results import write_json
 from tests.support.browser import axe_source
 from tests.support.processes.commands import agreement, label, refusal

@@ -11,8 +11,7 @@ import pytest
 from pytest_personalens import Answer, FakeModel
 from pytest_personalens.core.dialogue.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import JudgeFault
-from pytest_personalens.suites.questions.embedded_judge import EmbeddedJudge
-from pytest_personalens.suites.questions.questions import ANSWER, PREF, Expected, Kind, Question, read_letter
+from pytest_personalens.suites.questions import questions as q
 from tests.suites.questions import layouts
 from tests.suites.questions.layouts import DATA, SUITE
 from tests.support.repository import Repository, forget_calls
@@ -33,13 +32,13 @@ OPTIONS = ("Telegram", "a quiet room", "the blue one", "WhatsApp")
     ],
 )  # fmt: skip
 def test_a_reply_names_one_option_or_none(reply: str, letter: str) -> None:
-    assert read_letter(reply, OPTIONS) == letter
+    assert q.read_letter(reply, OPTIONS) == letter
 
 
-def question(kind: Kind = "answer", domain: str = "latest", **expected: Any) -> Question:
-    return Question(
+def question(kind: q.Kind = "answer", domain: str = "latest", **expected: Any) -> q.Question:
+    return q.Question(
         id="q", user="u", dataset="d", kind=kind, domains=(domain,), task="t", item="i", asks="Which app?",
-        expected=Expected(**expected),
+        expected=q.Expected(**expected),
     )  # fmt: skip
 
 
@@ -62,7 +61,7 @@ LENGTH = {"answer": "2 hours", "ways": ("2 hours",), "wrong": ("30 minutes",)}
     ],
 )  # fmt: skip
 def test_the_value_decides(expected: dict[str, Any], reply: str, score: int) -> None:
-    assert EmbeddedJudge().verdict(question(**expected), said(reply), ANSWER).score == score
+    assert q.EmbeddedJudge().verdict(question(**expected), said(reply), q.ANSWER).score == score
 
 
 @pytest.mark.parametrize(
@@ -75,7 +74,7 @@ def test_the_value_decides(expected: dict[str, Any], reply: str, score: int) -> 
     ],
 )  # fmt: skip
 def test_what_was_never_said_must_not_be_invented(reply: str, score: int) -> None:
-    assert EmbeddedJudge().verdict(question(domain="abstain"), said(reply), ANSWER).score == score
+    assert q.EmbeddedJudge().verdict(question(domain="abstain"), said(reply), q.ANSWER).score == score
 
 
 UNREADABLE = (
@@ -84,11 +83,11 @@ UNREADABLE = (
 
 
 @pytest.mark.parametrize("unreadable", UNREADABLE)
-def test_the_embedded_judge_guesses_nothing(unreadable: Question) -> None:
-    measure = PREF if unreadable.kind == "pref" else ANSWER
+def test_the_embedded_judge_guesses_nothing(unreadable: q.Question) -> None:
+    measure = q.PREF if unreadable.kind == "pref" else q.ANSWER
     told = "only a model can read this; name one with --personalens-judge-model"
     with pytest.raises(JudgeFault, match=told):
-        EmbeddedJudge().verdict(unreadable, said("Hm."), measure)
+        q.EmbeddedJudge().verdict(unreadable, said("Hm."), measure)
 
 
 JUDGED = ("--personalens-judge-model=fake", "--personalens-record=live", "--personalens-control=off")

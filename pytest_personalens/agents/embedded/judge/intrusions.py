@@ -359,11 +359,7 @@ def verdict(reading: Reading) -> Verdict:
         )[:MOST_EVIDENCE],
         reasons=tuple(
             Reason(code=i.code, domain=i.domain, value=i.said, turn=i.statement.turn, detail=i.detail)
-            for i in _once(found)
+            # What is said, each thing once in each message.
+            for i in {(i.statement.turn, i.code, i.said): i for i in found}.values()
         ),
     )
-
-
-def _once(found: Sequence[Intrusion]) -> list[Intrusion]:
-    """Return what is said, each thing once in each message."""
-    return list({(i.statement.turn, i.code, i.said): i for i in found}.values())
