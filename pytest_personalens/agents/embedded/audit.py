@@ -145,22 +145,22 @@ def _ending(scenario: Scenario, dialogue: Dialogue) -> Iterator[UserFault]:
     end = "" if silent else messages[last + 1].content
     if not (silent or _is_content(end)):
         return
-    # A replay rarely gets here, and these imports would slow it down.
     from pytest_personalens.agents.embedded.judge.read_dialogue import Reading, read_parts
     from pytest_personalens.agents.embedded.reader.statements import is_taste
 
     until = Reading(scenario, dialogue.model_copy(update={"messages": messages[: last + 1]}))
     now = [s for s in until.said if s.turn == last]
     turn = last if silent else last + 1
-    parts = read_parts(until) if scenario.task.parts else ()
-    deeds = [p for p in parts if p.part.kind == "done" and not p.part.never]
-    open_ = all(p.state not in ("done", "wrong") for p in deeds)
     closes = _CLOSES.search(end) or any(_OPEN_QUESTION.search(s.text) for s in now)
     # What the reply asks, offers or promises at its end.
     open_ends = (s.text for s in reversed(now[-2:]) if s.act in ("asked", "offered", "promised"))
     offered = "" if _APPROVES.search(end) and not closes else next(open_ends, "")
-    idle = open_ and not any(s.act == "done" for s in now)
     undone = next((s.text for s in now if s.act in ("refused", "undone")), "")
+    # To read the parts takes long, and most replies leave nothing open.
+    asks = (offered or undone) and not any(s.act == "done" for s in now)
+    parts = read_parts(until) if asks and scenario.task.parts else ()
+    deeds = [p for p in parts if p.part.kind == "done" and not p.part.never]
+    idle = asks and all(p.state not in ("done", "wrong") for p in deeds)
     if offered and idle:
         text = f'ends the dialogue although the assistant still asks or promises: "{offered}"'
         yield UserFault(code="ended-early", turn=turn, quote=end, text=text)
