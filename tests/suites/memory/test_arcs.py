@@ -5,32 +5,32 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections import defaultdict
 from typing import Any
 
 import jsonschema
 import pytest
 
 from pytest_personalens.suites.memory.arcs import KINDS
-from tests.suites.memory.arcs import (  # fmt: skip
-    ARC,
-    BOTS,
-    CONTROL,
-    DATA,
-    GATE,
-    KIND,
-    LISTENER,
-    REPORT,
-    SUITE,
-    by_kind,
-    failing,
-    said_by_user,
-    shares,
-)
+from tests.suites.memory.arcs import ARC, CONTROL, DATA, GATE, KIND, LISTENER, REPORT, SUITE, said_by_user
 from tests.support.browser import Page
 from tests.support.repository import ROOT, Repository, records
 from tests.support.scripted_agents import says
 from tests.support.servers.endpoint import Endpoint, Reply
 
+#: The bots of the example project: HELPBOT names one. SCOPE is that of the fixture.
+BOTS = f"""
+import os, sys
+import pytest
+
+sys.path.insert(0, {str(ROOT / "example_project")!r})
+from sessions.rememberer import BOTS
+
+@pytest.fixture(scope=os.environ.get("SCOPE", "function"))
+def personalens_assistant():
+    bot = BOTS[os.environ.get("HELPBOT", "remembers")]()
+    return lambda messages, context: bot.reply(context.user, context.session, messages[-1]["content"])
+"""
 #: The example bot knows nothing of the world, and of nobody who listens.
 NOT_ITS = {"belief", "audience"}
 
@@ -50,6 +50,28 @@ def one_arc(empty_repo: Repository) -> Repository:
 
 def heard(repo: Repository) -> list[Any]:
     return [json.loads(line) for line in (repo.path / "heard.jsonl").read_text().splitlines()]
+
+
+def by_kind(results: Any) -> dict[str, list[int]]:
+    """The scores of the run itself, by kind."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for item in results["items"]:
+        if not item["arm"]:
+            found[item["evaluation"]["kind"]].append(item["evaluation"]["verdicts"][0]["score"])
+    return dict(found)
+
+
+def shares(results: Any) -> dict[str, float]:
+    """The share of arcs that are remembered, by kind."""
+    return {kind: sum(scores) / len(scores) for kind, scores in by_kind(results).items()}
+
+
+def failing(bot: dict[str, float], right: dict[str, float]) -> set[str]:
+    """The kinds that a bot gets wrong: at least 0.3 below the right one; the others are within 0.15 of it."""
+    assert bot.keys() == right.keys()
+    far = {kind: right[kind] - bot[kind] for kind in right if abs(right[kind] - bot[kind]) > 0.15}
+    assert all(drop >= 0.3 for drop in far.values()), far
+    return set(far)
 
 
 @pytest.mark.slow
