@@ -276,9 +276,10 @@ def test_calls_that_a_limit_refuses_are_made_again(bot: Repository, monkeypatch:
     result.stdout.fnmatch_lines(["gate valid: passed*"])
     # One dialogue after the other, it is the error of the assistant that it was.
     monkeypatch.setenv("MOST", "0")
-    result = bot.run(*RUN, "-opersonalens_parallel=false")
-    result.stdout.fnmatch_lines(["not scored: 8, the assistant failed*"])
-    result.stdout.no_fnmatch_line("*a rate limit refused*")
+    for how, count in (("-opersonalens_parallel=false", 8), ("--personalens-sample=1", 1)):
+        result = bot.run(*RUN, how)
+        result.stdout.fnmatch_lines([f"not scored: {count}, the assistant failed*"])
+        result.stdout.no_fnmatch_line("*a rate limit refused*")
 
 
 class Failed(Exception):

@@ -24,6 +24,8 @@ CONFTEST = """
     import pytest
     from pytest_personalens import Answer, FakeModel
 
+    USED = {"input_tokens": 9, "output_tokens": 9}
+
     def call(who, what):
         key = who + hashlib.sha256(what.encode()).hexdigest()[:12]
         note("asked", key)
@@ -40,11 +42,9 @@ CONFTEST = """
         call(name, request.prompt)
         if request.answer is not None:
             yes = request.answer["properties"]["score"]["type"] == "boolean"
-            return Answer(data={"evidence": [{"turn": 0, "quote": "I need"}], "justification": "It fits.", "score": True if yes else 3})
-        return "Thanks! TERMINATE" if "<transcript>" in request.prompt else f"I need something done, {hash_of(request)}."
-
-    def hash_of(request):
-        return hashlib.sha256(request.prompt.encode()).hexdigest()[:8]
+            return Answer(**USED, data={"evidence": [{"turn": 0, "quote": "I need"}], "justification": "It fits.", "score": True if yes else 3})
+        wish = f"I need something done, {hashlib.sha256(request.prompt.encode()).hexdigest()[:8]}."
+        return Answer(**USED, text="Thanks! TERMINATE" if "<transcript>" in request.prompt else wish)
 
     def pytest_personalens_model(spec, config):
         return FakeModel(partial(answer, spec), name=spec, paid=True) if spec in ("user", "judge") else None
@@ -74,13 +74,17 @@ class Calls:
 
     def __init__(self, repo: Repository) -> None:
         self.file = repo.path / "calls.log"
+        self.file.touch()
 
     def made(self, what: str = "asked") -> list[tuple[str, float]]:
-        lines = self.file.read_text(encoding="utf-8").splitlines() if self.file.exists() else []
-        return [(key, float(at)) for event, key, at in map(str.split, lines) if event == what]
+        lines = map(str.split, self.file.read_text(encoding="utf-8").splitlines())
+        return [(key, float(at)) for event, key, at in lines if event == what]
+
+    def of_bot(self, what: str = "asked") -> set[str]:
+        return {key for key, _ in self.made(what) if key.startswith("bot")}
 
     def forget(self) -> None:
-        self.file.unlink(missing_ok=True)
+        self.file.write_text("")
 
 
 def run(repo: Repository, *args: str) -> pytest.RunResult:
@@ -148,10 +152,8 @@ def test_without_the_flag_the_assistant_is_asked_anew(asked: Repository) -> None
     calls.forget()
     assert run(asked, *args).ret == 0
     again = [key for key, _ in calls.made()]
-    assert sum(key.startswith("bot") for key in again) == 3 * 2
-    assert not before & {key for key in again if not key.startswith("bot")}, (
-        "what was paid for is not bought again"
-    )
+    assert sum(key in calls.of_bot() for key in again) == 3 * 2
+    assert not before & ({*again} - calls.of_bot()), "what was paid for is not bought again"
 
 
 @pytest.mark.slow
@@ -182,8 +184,7 @@ def test_the_header_says_that_a_run_goes_on_and_another_run_is_refused(asked: Re
     told = "ERROR: --personalens-resume: the interrupted run had personalens_context 'DIS', this one has 'D'; give the same, "
     assert other.stderr.str().startswith(told)
     out = run(asked, *RESUMES, "-opersonalens_parallel=2").stdout.str()
-    assert "continues the interrupted run" in out
-    assert "3 passed" in out
+    assert "continues the interrupted run" in out and "3 passed" in out
     assert "continues" not in run(asked, *RESUMES).stdout.str()
 
 
@@ -194,12 +195,11 @@ def test_a_run_that_ends_in_order_or_never_began_is_not_resumed(asked: Repositor
     for _ in range(2):
         calls.forget()
         assert run(asked, *failing).ret == 1
-        assert any(key.startswith("bot") for key, _ in calls.made())
+        assert calls.of_bot()
     for idle in ("-k=nothing", "--personalens-estimate", "--collect-only"):
         assert run(asked, "--personalens-sample=2", idle).ret in (0, 4)
     out = run(asked, *RESUMES).stdout.str()
-    assert "continues" not in out
-    assert "3 passed" in out
+    assert "continues" not in out and "3 passed" in out
 
 
 def git(repo: Repository, *words: str) -> None:
@@ -240,13 +240,13 @@ def test_another_assistant(asked: Repository, monkeypatch: pytest.MonkeyPatch, v
 def test_the_replies_of_another_assistant_are_not_counted(asked: Repository, change: str) -> None:
     calls = Calls(asked)
     killed(asked, 8, *RESUMES)
-    answered = {key for key, _ in calls.made("answered") if key.startswith("bot")}
+    answered = calls.of_bot("answered")
     assert answered
     calls.forget()
     with (asked.path / change).open("a", encoding="utf-8") as file:
         file.write("# another bot\n")
     out = run(asked, *RESUMES).stdout.str()
-    again = {key for key, _ in calls.made() if key.startswith("bot")}
+    again = calls.of_bot()
     if change == "conftest.py":
         assert f"begun 0 minutes ago ({change} has changed since): the assistant is asked anew" in out
         assert answered <= again
