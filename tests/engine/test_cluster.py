@@ -20,7 +20,7 @@ from pytest_personalens import Dimension, Scenario
 from pytest_personalens.core.options.settings import Settings
 from pytest_personalens.engine.dask import work_there
 from pytest_personalens.engine.job import Job, ParticipantSpecs
-from tests.support.processes.runs import assert_usage_error
+from tests.support.processes.runs import assert_usage_error, without_times
 from tests.support.repository import ROOT, Repository, forget_calls
 from tests.support.scripted_agents import TEST
 from tests.support.servers.service import Service, json_answer
@@ -93,13 +93,7 @@ def on(dask: Dask) -> tuple[str, str]:
 
 
 def results(repo: Repository) -> dict[str, Any]:
-    found = repo.results("r.json")
-    for where in ("executor", "parallel"):
-        found["settings"].pop(where)
-    found.pop("latency")  # the machine's; each reply has a time, however long
-    for item in found["items"]:
-        item["evaluation"]["latencies"] = len(item["evaluation"]["latencies"])
-    return found
+    return without_times(repo.results("r.json"), "executor", "parallel")
 
 
 def everywhere(repo: Repository, args: tuple[str, ...], items: int, *hows: tuple[str, ...]) -> dict[str, Any]:
@@ -181,8 +175,7 @@ def test_a_history_reaches_the_workers_of_xdist_and_of_a_cluster(
         empty_repo.write(conftest=MEMORY.format(name="remember"))
     sample = f"--personalens-sample={items if bot == 'told' else items // 2}"
     args = (*more, sample, f"--personalens-assistant=keepers:{bot}", REPORT, "--personalens-gate=none")
-    dask.worker()
-    dask.worker()
+    (dask.worker(), dask.worker())
     everywhere(empty_repo, args, items, ("-n", "2"), on(dask))
     if handed := said(empty_repo):
         assert {user for _, user, _ in handed} == {"amara", "bartek"}

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_personalens.engine.assistant.side_by_side import Refusal, refusal_in
 from pytest_personalens.plugin.reporting import terminal_summary as summary
-from tests.support.processes.runs import assert_ended
+from tests.support.processes.runs import assert_ended, without_times
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TEST
 from tests.support.servers.endpoint import Call, Endpoint, Reply, play
@@ -82,9 +82,7 @@ def bot(empty_repo: Repository, endpoint: Endpoint) -> Repository:
 
 
 def results(repo: Repository) -> dict[str, Any]:
-    found = repo.results("r.json")
-    found["settings"].pop("parallel")
-    return found
+    return without_times(repo.results("r.json"), "parallel")
 
 
 def at_once(repo: Repository) -> list[int]:

@@ -253,8 +253,7 @@ def test_the_name_of_a_model_holds_what_shapes_its_answers(endpoint: Endpoint) -
     assert open_model("acme:large") is None
     defaults = {"region": "eu-west-1", "temperature": "0.2", "base_url": "http://127.0.0.1:1/v1"}
     found = open_model("bedrock:nova-lite?temperature=0.9", defaults)
-    assert found is not None
-    assert found.name == "bedrock:nova-lite?temperature=0.9"
+    assert found is not None and found.name == "bedrock:nova-lite?temperature=0.9"
 
 
 def test_parameters_of_the_configuration_are_checked_as_those_of_a_spec() -> None:

@@ -64,10 +64,6 @@ def test_a_mapping_or_a_callable_sync_or_async(repo: Repository, body: str) -> N
     assert state(live(repo, bot(body))) == {"bookings": [{"guests": 3}]}
 
 
-def test_without_the_fixture_nothing_is_stored(repo: Repository) -> None:
-    assert "state" not in live(repo, PAID)["dialogue"]
-
-
 ODD = """
 import dataclasses, datetime as dt, decimal, enum, sqlite3, types, uuid
 @dataclasses.dataclass
@@ -166,6 +162,7 @@ CHANGES = "import os\nreturn lambda: {'bookings': [{'guests': int(os.environ.get
 def test_a_verdict_is_replayed_in_the_same_state(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     args = (*RUN, *MODELS)
     repo.inline(*args, "--personalens-record=new")
+    assert "state" not in items(repo)[0]["evaluation"]["dialogue"]
     with_state = bot(CHANGES)
     repo.write(conftest=with_state)
     repo.inline(*args)

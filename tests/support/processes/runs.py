@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 
@@ -77,6 +78,16 @@ def ends_worker(status: int) -> str:
     xdist fails ("cannot send") if it answers such a report with new items just when the worker ends.
     """
     return f"(__import__('time').sleep(0.3), __import__('os')._exit({status}))"
+
+
+def without_times(found: dict[str, Any], *settings: str) -> dict[str, Any]:
+    """The results without these settings, and without the times of replies, which are the machine's."""
+    for name in settings:
+        found["settings"].pop(name)
+    found.pop("latency")
+    for item in found["items"]:
+        item["evaluation"]["latencies"] = len(item["evaluation"].get("latencies", ()))
+    return found
 
 
 def run_project(folder: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
