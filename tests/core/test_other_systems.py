@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from pytest_personalens.core.files.links import append_line, write_atomically
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD_AGENTS, TOLD_ALONE
 
+Patch = pytest.MonkeyPatch
 SLOW_BOT = """
     @pytest.fixture
     def personalens_assistant():
@@ -27,9 +29,7 @@ SLOW_BOT = """
 """
 
 
-def test_without_alarms_a_slow_assistant_is_left_behind_in_its_thread(
-    told: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_alarms_a_slow_assistant_is_left_behind(told: Repository, monkeypatch: Patch) -> None:
     """Windows has no ``SIGALRM``."""
     for name in ("setitimer", "getitimer", "SIGALRM", "ITIMER_REAL"):
         monkeypatch.delattr(signal, name)
@@ -37,9 +37,8 @@ def test_without_alarms_a_slow_assistant_is_left_behind_in_its_thread(
     args = ("--personalens-sample", "1", *TOLD_AGENTS, "--personalens-report", "r.json")
     assert told.inline(*args, "-o", "personalens_turn_timeout=0.3").ret == 1
     (item,) = told.results("r.json")["items"]
-    assert (
-        item["evaluation"]["detail"] == "the assistant did not answer within 0.3 s (personalens_turn_timeout)"
-    )
+    late = "the assistant did not answer within 0.3 s (personalens_turn_timeout)"
+    assert item["evaluation"]["detail"] == late
 
 
 class Locks:
@@ -57,9 +56,7 @@ class Locks:
             raise OSError(errno.EACCES, "Permission denied")
 
 
-def test_a_line_is_appended_under_a_lock_where_appending_is_two_steps(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_line_is_appended_under_a_lock(tmp_path: Path, monkeypatch: Patch) -> None:
     locks = Locks(refuses=3)
     monkeypatch.setattr(links, "_LOCKS", locks)
     assert [append_line(tmp_path / "calls", "call") for _ in range(2)] == [1, 2]
@@ -76,9 +73,7 @@ def test_a_line_is_appended_under_a_lock_where_appending_is_two_steps(
     assert (tmp_path / "calls").stat().st_size == 64
 
 
-def test_the_shared_lines_are_opened_in_binary_mode_where_there_is_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shared_lines_are_opened_in_binary_mode(tmp_path: Path, monkeypatch: Patch) -> None:
     """Windows otherwise writes a line end of two bytes, and the numbers of calls are wrong."""
     opened: list[int] = []
     real = os.open
@@ -101,7 +96,7 @@ class InUse(PermissionError):
 
 @pytest.mark.parametrize(("times", "replaced"), [(3, True), (1000, False)])
 def test_a_file_in_use_is_replaced_when_it_is_closed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int, replaced: bool
+    tmp_path: Path, monkeypatch: Patch, times: int, replaced: bool
 ) -> None:
     left, real = [times], Path.replace
 
@@ -115,18 +110,13 @@ def test_a_file_in_use_is_replaced_when_it_is_closed(
     monkeypatch.setattr(links, "_PAUSES", (0.0,) * 7)
     file = tmp_path / "record.json"
     file.write_text("old", encoding="utf-8")
-    if replaced:
+    with nullcontext() if replaced else pytest.raises(PermissionError):
         write_atomically(file, "new")
-    else:
-        with pytest.raises(PermissionError):
-            write_atomically(file, "new")
     assert file.read_text(encoding="utf-8") == ("new" if replaced else "old")
     assert [p.name for p in tmp_path.iterdir()] == ["record.json"], "no draft is left"
 
 
-def test_a_permission_that_is_lacking_is_told_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_permission_that_is_lacking_is_told_at_once(tmp_path: Path, monkeypatch: Patch) -> None:
     tries: list[int] = []
 
     def replace(self: Path, target: Path) -> Path:
@@ -139,9 +129,7 @@ def test_a_permission_that_is_lacking_is_told_at_once(
     assert len(tries) == 1
 
 
-def test_a_path_that_is_too_long_for_windows_is_called_that(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_path_that_is_too_long_for_windows(tmp_path: Path, monkeypatch: Patch) -> None:
     """Windows says of such a path that it is not found, which sends the user looking for a folder."""
 
     real = Path.open
@@ -162,15 +150,12 @@ def test_a_path_that_is_too_long_for_windows_is_called_that(
         write_atomically(tmp_path / "gone" / "r.json", "new")
 
 
-def test_the_command_to_paste_is_quoted_for_the_shell_of_windows(
-    told: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_to_paste_is_quoted_for_windows(told: Repository, monkeypatch: Patch) -> None:
     """cmd.exe knows no single quotes."""
     monkeypatch.setattr(safe_text, "_WINDOWS", True)
     told.write(conftest=TOLD_ALONE + SLOW_BOT)
-    result = told.inline(
-        "--personalens-sample", "1", *TOLD_AGENTS, "-o", "personalens_turn_timeout=0.1", "-o", "personalens_seed=another one",
-    )  # fmt: skip
+    options = ("-o", "personalens_turn_timeout=0.1", "-o", "personalens_seed=another one")
+    result = told.inline("--personalens-sample", "1", *TOLD_AGENTS, *options)
     again = next(line for line in result.outlines if "again: " in line).partition("again: ")[2]
     assert "'" not in again
     assert '-o "personalens_seed=another one"' in again
@@ -188,17 +173,15 @@ def test_the_command_to_paste_is_quoted_for_the_shell_of_windows(
         ("C:\\my bots\\", '"C:\\my bots\\\\"'),
     ],
 )
-def test_quotes_of_windows(monkeypatch: pytest.MonkeyPatch, word: str, quoted: str) -> None:
+def test_quotes_of_windows(monkeypatch: Patch, word: str, quoted: str) -> None:
     monkeypatch.setattr(safe_text, "_WINDOWS", True)
     assert safe_text.shell_line([word]) == quoted
-    if word:
-        return
     monkeypatch.setattr(safe_text, "_WINDOWS", False)
-    assert safe_text.shell_line([word]) == "''"
+    assert safe_text.shell_line([""]) == "''"
 
 
 def test_a_reader_that_closed_the_pipe_ends_a_command_on_windows_too(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    monkeypatch: Patch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """There it is an invalid argument, and no broken pipe."""
 
@@ -215,9 +198,7 @@ def test_a_reader_that_closed_the_pipe_ends_a_command_on_windows_too(
     assert capfd.readouterr().err == ""
 
 
-def test_a_terminal_of_an_old_code_page_shows_a_name_that_it_does_not_have(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_terminal_of_an_old_code_page_shows_any_name(monkeypatch: Patch) -> None:
     """A console of Windows is seldom UTF-8."""
     shown = io.BytesIO()
     out = io.TextIOWrapper(shown, encoding="cp1252")

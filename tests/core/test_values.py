@@ -67,20 +67,14 @@ def test_the_case_in_a_node_id_is_read_back(case: CaseId, around: str) -> None:
 
 
 def test_an_item_of_no_scenario_has_no_case() -> None:
-    for nodeid in (
-        "tests/test_bot.py::test_bot",
-        "tests/test_bot.py::test_bot[books-1-anna]",
-        "books-1-ann::test_bot[x]",
-        "",
-    ):
+    test = "tests/test_bot.py::test_bot"
+    for nodeid in (test, f"{test}[books-1-anna]", "books-1-ann::test_bot[x]", ""):
         assert parse_case(nodeid, [SCENARIO]) is None
 
 
 def test_a_test_is_named_without_the_case_and_with_its_own_parameters() -> None:
-    for case, parameters, named in (
-        ("books-1-ann+t2", "a-books-1-ann+t2-b", "t.py::test_it[a-b]"),
-        ("books-1-ann", "books-1-ann", "t.py::test_it"),
-    ):
+    of_trial = ("books-1-ann+t2", "a-books-1-ann+t2-b", "t.py::test_it[a-b]")
+    for case, parameters, named in (of_trial, ("books-1-ann", "books-1-ann", "t.py::test_it")):
         callspec = SimpleNamespace(id=parameters, params={PARAM: SimpleNamespace(id=case)})
         item: Any = SimpleNamespace(nodeid=f"t.py::test_it[{parameters}]", callspec=callspec)
         assert items.test_of(item) == named

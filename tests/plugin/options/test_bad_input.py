@@ -158,8 +158,7 @@ def test_a_run_to_resume_that_cannot_be_read(paid: Repository, content: str) -> 
     if content == "folder":
         assert_one_line(result, "personalens: *run.json: cannot be written: *; remove it")
     else:
-        assert result.ret == 0
-        assert calls(paid), "it is a new run"
+        assert result.ret == 0 and calls(paid), "it is a new run"
 
 
 def test_a_file_of_the_cache_that_became_a_folder(paid: Repository) -> None:

@@ -23,10 +23,8 @@ MARKED = """
 
 
 @pytest.fixture
-def judged(repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> Repository:
+def judged(repo: Repository, endpoint: Endpoint) -> Repository:
     """A repository whose judge of criteria answers from a list, and then yes."""
-    for name, value in endpoint.environment().items():
-        monkeypatch.setenv(name, value)
     repo.write(test_bot=MARKED)
     answers = iter(["no", "cannot tell", "**Cannot tell**"])
 

@@ -125,8 +125,7 @@ def test_what_cannot_be_read_says_what_was_expected(told: Repository, given: str
     with pytest.raises(pytest.UsageError) as error:
         told.settings(*ARGS, *shlex.split(given))
     (line,) = error.value.args
-    assert problem in line
-    assert "\n" not in line
+    assert problem in line and "\n" not in line
 
 
 def test_several_reports_of_one_kind(told: Repository) -> None:

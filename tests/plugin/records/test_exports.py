@@ -1,7 +1,7 @@
 """Exports of servers, of tracing and of other test tools are judged, and become drafts, as they are.
 
-The files in `exports/` were written by the tools themselves (inspect, LangSmith, deepeval, OpenTelemetry, pydantic-ai, OpenInference, and the packages of OpenAI and
-Anthropic), or have the layout that the pages of the tool document (Bedrock, Langfuse, promptfoo, ShareGPT). Each last reply names its file.
+The files in `exports/` were written by the tools themselves, or have the layout that the pages of the tool document (Bedrock, Langfuse, promptfoo, ShareGPT).
+Each last reply names its file.
 """
 
 from __future__ import annotations

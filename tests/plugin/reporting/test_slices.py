@@ -67,9 +67,8 @@ def test_a_gate_without_a_comparable_group_fails(unfair: Repository) -> None:
 def test_a_gap_is_taken_within_tasks_and_not_between_them() -> None:
     # The group has the hard task more often, and is better at both.
     hard, easy = [("a1", 2), ("a2", 2), ("a3", 2), ("b1", 1)], [("a4", 5), ("b2", 4), ("b3", 4), ("b4", 4)]
-    means: dict[Key, Fraction] = {
-        (u, t): Fraction(s) for t, of_task in (("hard", hard), ("easy", easy)) for u, s in of_task
-    }
+    tasks = {"hard": hard, "easy": easy}.items()
+    means: dict[Key, Fraction] = {(u, t): Fraction(s) for t, of_task in tasks for u, s in of_task}
     gap = gap_of(means, {"a1", "a2", "a3", "a4"})
     assert gap is not None and (gap.value, gap.tasks) == (1, 2)
     assert gap_of(means, {"a1", "a2"}) is None  # too few users

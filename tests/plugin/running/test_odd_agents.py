@@ -9,11 +9,9 @@ from tests.support.repository import ROOT, Repository
 from tests.support.scripted_agents import BOT, TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample=2", "--personalens-gate=tcr >= 0.5")
-HOOKS = {
-    "user_agent": ("--personalens-user-model", "turn"),
-    "judge": ("--personalens-judge-model", "verdict"),
-    "model": ("--personalens-judge-model", "complete"),
-}
+JUDGE = "--personalens-judge-model"
+HOOKS = {"user_agent": ("--personalens-user-model", "turn")}
+HOOKS |= {"judge": (JUDGE, "verdict"), "model": (JUDGE, "complete")}
 NO_TEST = "no test is run yet that could end so: *: no key"
 
 
