@@ -23,19 +23,10 @@ from pytest_personalens.core.options.gate import INCONCLUSIVE_EXIT, LEVEL, read_
 from pytest_personalens.core.options.option_table import OPTIONS, list_parts
 from pytest_personalens.core.safe_text import age_text, count, harmless
 from pytest_personalens.engine.record import integrity_of, record_folders
+from pytest_personalens.reports import paper_tables
 from pytest_personalens.reports.content.markup import escape
 from pytest_personalens.reports.markdown.forges import link, post, thread_of
 from pytest_personalens.reports.markdown.report import markdown_report
-from pytest_personalens.reports.paper_tables import (
-    assistant_tables,
-    context_tables,
-    diversity_tables,
-    domain_tables,
-    length_tables,
-    stored_runs,
-    turn_tables,
-    user_tables,
-)
 from pytest_personalens.reports.terminal.summary_lines import summary_lines
 from pytest_personalens.reports.terminal.transcript import failure_lines, gate_failure
 from pytest_personalens.reports.write_reports import (
@@ -67,11 +58,11 @@ _STDOUT: Final = "-"
 _WIDTH: Final = 100
 #: Tables of the paper, from stored runs.
 _TABLES: Final = {
-    3: assistant_tables,
-    4: context_tables,
-    10: diversity_tables,
-    12: user_tables,
-    13: length_tables,
+    3: paper_tables.assistant_tables,
+    4: paper_tables.context_tables,
+    10: paper_tables.diversity_tables,
+    12: paper_tables.user_tables,
+    13: paper_tables.length_tables,
 }
 #: Tables that cannot be made from the results of a run, and the command that makes each.
 _ELSEWHERE: Final = {
@@ -142,11 +133,11 @@ def _asks_for_a_table(options: argparse.Namespace) -> bool:
 
 
 def _report_tables(options: argparse.Namespace, runs: Sequence[tuple[Path, Results]], files: Files) -> int:
-    stored = stored_runs(runs)
+    stored = paper_tables.stored_runs(runs)
     if options.figure == 4:
-        tables = domain_tables(stored, options.kind or "single")
+        tables = paper_tables.domain_tables(stored, options.kind or "single")
     elif options.figure == 5:
-        tables = turn_tables(stored, options.kind or "all")
+        tables = paper_tables.turn_tables(stored, options.kind or "all")
     else:
         tables = _TABLES[options.table](stored)
     page = "\n".join(table.markdown() for table in tables)

@@ -23,19 +23,8 @@ from pytest_personalens.engine.record import refuse_old
 from pytest_personalens.plugin.input_errors import input_error
 from pytest_personalens.plugin.options.marks import ref_of, scenario_of
 from pytest_personalens.plugin.pytest_internals import without_capture
+from pytest_personalens.plugin.running import opening
 from pytest_personalens.plugin.running.items import Given, ItemSpec, Team, cases, spec_of
-from pytest_personalens.plugin.running.opening import (
-    budget_in,
-    cache_of,
-    dataset_of,
-    open_cluster,
-    participant_specs,
-    processes_of,
-    read_fields_of,
-    read_prices_of,
-    refuse_unknown_prices,
-    shared_folder,
-)
 from pytest_personalens.plugin.stored.resume import RunState, begin_run
 
 if TYPE_CHECKING:
@@ -114,7 +103,7 @@ class Run:
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self.config, self.settings, self.suite = config, settings, settings.of_suite
-        dataset = dataset_of(config, settings)
+        dataset = opening.dataset_of(config, settings)
         self.stored: StoredDialogues | None = None
         if settings.dialogues:
             from pytest_personalens.plugin.stored.stored_dialogues import StoredDialogues
@@ -122,21 +111,21 @@ class Run:
             self.stored = StoredDialogues(dataset, settings.dialogues, config.invocation_params.dir)
             self.stored.check_controls(settings.control)
         self.dataset = self.stored or dataset
-        self.prices = read_prices_of(config)
-        self.state_fields = read_fields_of(config)
-        self.shared_folder = shared_folder(config, settings)
+        self.prices = opening.read_prices_of(config)
+        self.state_fields = opening.read_fields_of(config)
+        self.shared_folder = opening.shared_folder(config, settings)
         self.participants = Participants(
-            participant_specs(config, settings),
+            opening.participant_specs(config, settings),
             added=self._added,
-            budget=budget_in(self.shared_folder, settings),
+            budget=opening.budget_in(self.shared_folder, settings),
             is_worker=hasattr(config, "workerinput"),
             folder=Path(self.shared_folder) if self.shared_folder else None,
         )
-        refuse_unknown_prices(settings, self.participants.models(), self.prices)
+        opening.refuse_unknown_prices(settings, self.participants.models(), self.prices)
         self.participants.refuse_context(settings.context)
         self.calibration = self._calibration()
-        self.folder = cache_of(config)
-        self.cluster = open_cluster(config, settings, has_budget=self.participants.budget is not None)
+        self.folder = opening.cache_of(config)
+        self.cluster = opening.open_cluster(config, settings, has_budget=self.participants.budget is not None)
         #: Domains of the command line, which narrow those of a mark.
         self._within = settings.domain if config.getoption(BY_KEY["domain"].ini, None) is not None else ()
         self._samples: dict[object, Sample] = {}
@@ -385,7 +374,7 @@ class Run:
         """The most dialogues that run side by side in this process; 1 if they run one after the other."""
         if self.participants.in_turn:
             return 1
-        return self.settings.at_once(processes_of(self.config))
+        return self.settings.at_once(opening.processes_of(self.config))
 
     @cached_property
     def side_by_side(self) -> bool:

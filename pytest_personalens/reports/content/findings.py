@@ -14,6 +14,7 @@ from pytest_personalens.core.options.option_table import OPTIONS
 from pytest_personalens.core.safe_text import count, one_line, shell_line, upper_first
 from pytest_personalens.reports.content.markup import short_line
 from pytest_personalens.reports.content.why_items_failed import sentence_of
+from pytest_personalens.results import wording
 from pytest_personalens.results.gates.check import corrected_note
 from pytest_personalens.results.reasons import (
     alike_note,
@@ -21,26 +22,6 @@ from pytest_personalens.results.reasons import (
     explanations,
     intrusions_note,
     limits_note,
-)
-from pytest_personalens.results.wording import (
-    CAUSES,
-    REPORT_ONLY,
-    REPORTED_GATES,
-    UNJUDGED,
-    apart,
-    asked_again_note,
-    latency_note,
-    left_out_text,
-    not_judged_note,
-    part_note,
-    quotes_note,
-    signed,
-    stale_note,
-    store_note,
-    thresholds_text,
-    trust_note,
-    unread_note,
-    user_note,
 )
 
 if TYPE_CHECKING:
@@ -211,13 +192,13 @@ def findings_of(results: Results) -> Findings:
         ways=ways,
         failed_gates=tuple(told),
         notes=dict(_notes(results)),
-        trust=trust_note(results) if judged or not crashes else "",
+        trust=wording.trust_note(results) if judged or not crashes else "",
     )
 
 
 def unscored_text(results: Results, cause: str) -> str:
     kept = "; what was bought is kept, and a further run goes on from there" if cause == "budget" else ""
-    return f"not scored: {results.uncounted[cause]}, {CAUSES[cause]}{kept}"  # type: ignore[index]
+    return f"not scored: {results.uncounted[cause]}, {wording.CAUSES[cause]}{kept}"  # type: ignore[index]
 
 
 #: The first four fields of `Findings`.
@@ -256,13 +237,13 @@ def _outcome(results: Results, losses: list[Explanation], told: list[Explanation
         return outcome("open", "Not decided", f"not decided: {none}", none)
     if results.report_only:
         would = ", ".join(map(_loss, losses[:_MOST_NAMED]))
-        line = REPORT_ONLY + (f" (it would fail: {would})" if would else "")
-        why = f"{REPORT_ONLY}; {REPORTED_GATES}" if results.gates else REPORT_ONLY
+        line = wording.REPORT_ONLY + (f" (it would fail: {would})" if would else "")
+        why = f"{wording.REPORT_ONLY}; {wording.REPORTED_GATES}" if results.gates else wording.REPORT_ONLY
         return outcome("open", "Report only", line, why, *sentences)
     gates = len(results.gates)
     line = f"passed: {count(gates, 'gate')}" if gates else "passed: no item failed; there was no gate"
     if results.unjudged:
-        return outcome("open", "Measured only", line, UNJUDGED)
+        return outcome("open", "Measured only", line, wording.UNJUDGED)
     none = "no test failed; the run had no gate"
     why = f"all {gates} gates passed" if gates > 1 else "its gate passed" if gates else none
     return outcome("passed", "Passed", line, why)
@@ -287,14 +268,14 @@ def _loss(explained: Explanation) -> str:
         return f"{where}{name} inconclusive"
     if gate.value is None or gate.kind != "floor" or gate.name.startswith("pass^"):
         return f"gate {gate.name}"
-    value, limit = apart(gate.value, gate.limit)
+    value, limit = wording.apart(gate.value, gate.limit)
     return f"{where}{name} {value} {'<' if gate.direction == '>=' else '>'} {limit}"
 
 
 def _scores_text(results: Results) -> str:
     """``TCR 0.73 (-0.10 since the baseline), P 1.10 (-1.57)``."""
     differences = results.comparison.differences if results.comparison is not None else ()
-    changes = {d.dimension: signed(d.change) for d in differences if not d.kind}
+    changes = {d.dimension: wording.signed(d.change) for d in differences if not d.kind}
     compared = results.comparison is None or results.comparison.tested
     since, parts = " since the baseline" if compared else " since the earlier results", []
     for measure in results.of_suite.main:
@@ -305,14 +286,14 @@ def _scores_text(results: Results) -> str:
         if measure in changes:
             change, since = f" ({changes[measure]}{since})", ""
         parts.append(f"{measure.names.mean} {figure.value:.2f}{change}")
-    part = part_note(results)
+    part = wording.part_note(results)
     return ", ".join(parts) + (f", {part}" if parts and part else "")
 
 
 def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
     item = results.of_suite.item
     if results.left_out:
-        text = f"left out by a selection (-k, -m, --lf, node ids, paths): {left_out_text(results)}"
+        text = f"left out by a selection (-k, -m, --lf, node ids, paths): {wording.left_out_text(results)}"
         yield "selection", Sentence(f"{text}; all figures are over the rest")
     if results.drawn < results.requested:
         text = f"sample: {results.requested} {item}s asked for; there are only {results.drawn}"
@@ -323,18 +304,18 @@ def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
     if any(not gate.passed for gate in results.gates) and (text := alike_note(results)):
         yield "alike", Sentence(text)
     for about, note in (
-        ("stale", stale_note),
-        ("asked again", asked_again_note),
-        ("quotes", quotes_note),
-        ("unread", unread_note),
-        ("not judged", not_judged_note),
+        ("stale", wording.stale_note),
+        ("asked again", wording.asked_again_note),
+        ("quotes", wording.quotes_note),
+        ("unread", wording.unread_note),
+        ("not judged", wording.not_judged_note),
         ("limits", limits_note),
-        ("store", store_note),
+        ("store", wording.store_note),
         ("corrected", corrected_note),
         ("intrusions", intrusions_note),
         ("criteria", criteria_note),
-        ("latency", latency_note),
-        ("user", user_note),
+        ("latency", wording.latency_note),
+        ("user", wording.user_note),
     ):
         if text := note(results):
             yield about, Sentence(text)
@@ -344,7 +325,7 @@ def _notes(results: Results) -> Iterator[tuple[str, Sentence]]:
     low = sum(item.status == "low" for item in results.own)
     if low and results.gates:
         are = f"{results.of_suite.dialogue}{' is' if low == 1 else 's are'}"
-        yield "low", Sentence(f"{low:,} {are} below {thresholds_text(results)}", "status=low")
+        yield "low", Sentence(f"{low:,} {are} below {wording.thresholds_text(results)}", "status=low")
 
 
 def tasks_read_as_failed(results: Results) -> bool:

@@ -13,18 +13,9 @@ from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.judging.verdict import Dimension
 from pytest_personalens.core.runtime import no_collection
 from pytest_personalens.core.safe_text import harmless, upper_first
+from pytest_personalens.reports.content import result_tables
 from pytest_personalens.reports.content.findings import command_line, findings_of
 from pytest_personalens.reports.content.markup import figure
-from pytest_personalens.reports.content.result_tables import (
-    difference_table,
-    drift_tables,
-    kind_tables,
-    lift_table,
-    score_tables,
-    slice_tables,
-    slices_note,
-    turn_table,
-)
 from pytest_personalens.reports.content.why_items_failed import DOES, case_title
 from pytest_personalens.reports.html.payload import pack, payload, script_json, shown_dimensions
 from pytest_personalens.results import wording
@@ -154,14 +145,14 @@ def _figures(results: Results) -> dict[str, Any]:
         "tiles": [_tile(results, d) for d in _tile_measures(results) if d in dimensions],
         "few": wording.part_note(results),
         "scenarios": len({i.key for i in results.own}),
-        "kinds": kind_tables(results) if suite.table_by_kind else [],
-        "differences": None if comparison is None else difference_table(comparison, suite.item),
-        "scores": score_tables(results, ends=True),
-        "turns": turn_table(results),
-        "lifts": lift_table(results) if results.controls else None,
-        "drifts": list(drift_tables(results)),
-        "slices": slice_tables(results),
-        "slices_note": upper_first(slices_note(results)),
+        "kinds": result_tables.kind_tables(results) if suite.table_by_kind else [],
+        "differences": None if comparison is None else result_tables.difference_table(comparison, suite.item),
+        "scores": result_tables.score_tables(results, ends=True),
+        "turns": result_tables.turn_table(results),
+        "lifts": result_tables.lift_table(results) if results.controls else None,
+        "drifts": list(result_tables.drift_tables(results)),
+        "slices": result_tables.slice_tables(results),
+        "slices_note": upper_first(result_tables.slices_note(results)),
         "reason_charts": _reason_charts(results),
         "does": DOES,
         "ends_text": wording.ends_text,

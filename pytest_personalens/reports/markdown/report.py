@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.safe_text import upper_first
+from pytest_personalens.reports.content import result_tables
 from pytest_personalens.reports.content.findings import (
     Findings,
     findings_of,
@@ -20,15 +21,6 @@ from pytest_personalens.reports.content.markup import (
     escape,
     figure,
     markdown_table,
-)
-from pytest_personalens.reports.content.result_tables import (
-    difference_table,
-    kind_tables,
-    lift_table,
-    score_tables,
-    slice_tables,
-    slices_note,
-    source_lines,
 )
 from pytest_personalens.reports.content.why_items_failed import (
     DOES,
@@ -136,22 +128,22 @@ def _sections(results: Results, link: str) -> Iterator[Section]:
     if results.overall.items:
         if part := part_note(results):
             yield Section(("", f"**Scores {part}:**"), what="how many dialogues the scores are of")
-        kinds = kind_tables(results) if results.of_suite.table_by_kind else []
+        kinds = result_tables.kind_tables(results) if results.of_suite.table_by_kind else []
         for table in kinds:
-            more = tuple(source_lines(results)) if table is kinds[-1] else ()
+            more = tuple(result_tables.source_lines(results)) if table is kinds[-1] else ()
             yield _table(table._replace(notes=tuple(f"{note}." for note in (*table.notes, *more))), "rows")
-        for name, table in score_tables(results).items():
+        for name, table in result_tables.score_tables(results).items():
             long = name == "domains" and len(table.rows) > _LONG
             yield _table(table, name, folded=f"{table.title}: {len(table.rows)}" if long else "")
     if results.comparison is not None:
         yield from _comparison(results.comparison, link, results.of_suite.item)
     if results.controls:
-        yield _table(lift_table(results), "lifts")
-    for table in slice_tables(results):
+        yield _table(result_tables.lift_table(results), "lifts")
+    for table in result_tables.slice_tables(results):
         folded = f"Users by {escape(table.title)}: {len(table.rows)} groups"
         told = tuple(f"And {note}." for note in table.notes)
         yield _table(table._replace(notes=told), "groups of users", folded=folded)
-    if note := slices_note(results):
+    if note := result_tables.slices_note(results):
         compared = escape(upper_first(note), _LONGEST)
         yield Section(("", f"{compared}."), what="how groups of users are compared")
     if results.trials is not None:
@@ -318,7 +310,7 @@ def _gates(results: Results, most: int | None = None) -> list[str]:
 
 def _comparison(comparison: Comparison, link: str, item: str) -> Iterator[Section]:
     """The differences from the baseline, the scores that changed, and what was not compared."""
-    differences = difference_table(comparison, item)
+    differences = result_tables.difference_table(comparison, item)
     lines = differences.markdown_lines()
     after = tuple(line for note in differences.notes for line in ("", escape(note, _LONGEST)))
     if comparison.tested:

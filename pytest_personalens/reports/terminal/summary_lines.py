@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.judging.usage import Usage
 from pytest_personalens.core.safe_text import count, harmless
+from pytest_personalens.reports.content import result_tables
 from pytest_personalens.reports.content.findings import (
     INCOMPLETE,
     Findings,
@@ -15,31 +16,11 @@ from pytest_personalens.reports.content.findings import (
     tasks_read_as_failed,
 )
 from pytest_personalens.reports.content.markup import figure, name_column, short_line
-from pytest_personalens.reports.content.result_tables import (
-    domain_table,
-    drift_tables,
-    kind_tables,
-    slice_tables,
-    slices_note,
-    source_lines,
-)
 from pytest_personalens.reports.content.why_items_failed import said_by_judge, why
+from pytest_personalens.results import wording
 from pytest_personalens.results.gates.since_baseline import latency_change_text
 from pytest_personalens.results.reasons import broken_limits, costs_of
 from pytest_personalens.results.values.item import shortfall_text
-from pytest_personalens.results.wording import (
-    REPORT_ONLY,
-    REPORTED_GATES,
-    UNJUDGED,
-    gate_outcome,
-    level_text,
-    p_text,
-    part_note,
-    sentence,
-    signed,
-    signed_interval,
-    thresholds_text,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -100,7 +81,8 @@ def _by_kind(results: Results, control: ControlFigures) -> str:
 def _lift(lift: PairedChange, own: str) -> str:
     means = f"{lift.dimension.names.mean} {lift.before:.2f}, with {own} {lift.after:.2f}"
     gain, low, high = lift.gain
-    return f"{means}: lift {signed(gain)} ({signed_interval(low, high)}, {p_text(lift.p)})"
+    ends, p = wording.signed_interval(low, high), wording.p_text(lift.p)
+    return f"{means}: lift {wording.signed(gain)} ({ends}, {p})"
 
 
 def low_lines(results: Results) -> list[str]:
@@ -122,14 +104,15 @@ def low_lines(results: Results) -> list[str]:
 def _comparison(results: Results, comparison: Comparison, *, verbose: bool, listed: bool) -> Iterator[str]:
     compared = count(comparison.compared, results.of_suite.item)
     if comparison.tested:
-        yield f"compared with {comparison.baseline}: {compared}, at the level {level_text(comparison)}"
+        level = wording.level_text(comparison)
+        yield f"compared with {comparison.baseline}: {compared}, at the level {level}"
     else:
         yield f"beside {comparison.baseline}: {compared} scored in both; the changes are not tested"
     # A measure with a gate is reported there.
     gated = any(gate.kind == "regression" for gate in results.gates)
     for difference in comparison.differences:
         if not (gated and difference.gated):
-            yield f"  {sentence(difference, results.of_suite.item, comparison)}"
+            yield f"  {wording.sentence(difference, results.of_suite.item, comparison)}"
     worse = [flip for flip in comparison.flips if flip.fell]
     better = [flip for flip in comparison.flips if not flip.fell]
     if (latency := comparison.latency) is not None and (latency.p is None or not gated):
@@ -220,7 +203,7 @@ def summary_lines(
         yield from ((f"  {way}", ()) for way in findings.ways)
         yield "", ()
     if results.overall.scored:
-        if part := part_note(results):
+        if part := wording.part_note(results):
             yield f"scores {part}:", ("yellow",)
         table = _kinds if results.of_suite.table_by_kind else _table
         for line in table(results, domains=domains, short=short, verbose=verbose):
@@ -228,8 +211,12 @@ def summary_lines(
         if results.settings.get("judge_model") == _EMBEDDED and results.dataset.startswith(_EMBEDDED):
             yield from ((line, ()) for line in [results.of_suite.bearings] if line)
     plain = [
-        *(line for table in slice_tables(results) for line in (*table.lines(), *table.notes, "")),
-        *([note] if (note := slices_note(results)) else []),
+        *(
+            line
+            for table in result_tables.slice_tables(results)
+            for line in (*table.lines(), *table.notes, "")
+        ),
+        *([note] if (note := result_tables.slices_note(results)) else []),
         *([] if short and not results.slices else [""]),
         *outcome_lines(results, verbose=verbose, listed=not short),
         *_notes(results, findings, verbose=verbose, records=records, short=short, width=width or _WIDTH),
@@ -238,15 +225,15 @@ def summary_lines(
     yield from ((line, ()) for line in plain)
     for gate in sorted(results.gates, key=lambda gate: gate.passed):
         colour = "green" if gate.passed else "yellow" if results.report_only else "red"
-        line = f"gate {gate.name}: {gate_outcome(gate, results)}, {gate.message}"
+        line = f"gate {gate.name}: {wording.gate_outcome(gate, results)}, {gate.message}"
         yield line, (colour,)
     if results.went_wrong or tasks_read_as_failed(results):
         yield from ((line, ()) for line in textwrap.wrap(findings.trust, width or _WIDTH))
     if results.report_only and not (results.lost or any(item.failed for item in results.items)):
-        note = f"{REPORT_ONLY}, {REPORTED_GATES}" if results.gates else REPORT_ONLY
+        note = f"{wording.REPORT_ONLY}, {wording.REPORTED_GATES}" if results.gates else wording.REPORT_ONLY
         yield f"{note} (--personalens-gate none)", ("yellow",)
     if results.unjudged:
-        yield f"personalens: {UNJUDGED}", ("yellow",)
+        yield f"personalens: {wording.UNJUDGED}", ("yellow",)
     yield from ((line, ()) for line in written)
 
 
@@ -274,11 +261,11 @@ def _table(results: Results, *, domains: bool, short: bool, verbose: bool) -> It
 
 
 def _kinds(results: Results, *, domains: bool, short: bool, verbose: bool) -> Iterator[str]:
-    for table in kind_tables(results):
+    for table in result_tables.kind_tables(results):
         yield from _kind_lines(table)
     if domains and results.domains and (not short or len(results.domains) <= _MOST_IN_SHORT):
-        yield from domain_table(results).lines()
-    yield from source_lines(results)
+        yield from result_tables.domain_table(results).lines()
+    yield from result_tables.source_lines(results)
 
 
 def _kind_lines(table: Table) -> Iterator[str]:
@@ -331,7 +318,7 @@ def _notes(
             yield from _such_as(results, cause)
     if records:
         yield records
-    low, limits = low_lines(results), thresholds_text(results)
+    low, limits = low_lines(results), wording.thresholds_text(results)
     if low and short:
         yield f"below a threshold: {count(len(low), results.of_suite.item)} (-v lists them)"
     elif low and results.of_suite.table_by_kind and not verbose:
@@ -382,7 +369,7 @@ def drift_lines(results: Results) -> Iterator[str]:
     if drift is None:
         return
     yield harmless(drift.sentence)
-    for table in drift_tables(results):
+    for table in result_tables.drift_tables(results):
         yield from (f"  {line}" for line in table.lines())
     for note in drift.notes[:_MOST_NOTES]:
         yield f"  {harmless(note)}"

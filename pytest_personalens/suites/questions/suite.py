@@ -21,19 +21,7 @@ from pytest_personalens.core.suite import Control, Distance, Suite
 from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.embedded.packaged import packaged_file, packaged_head
 from pytest_personalens.datasets.world.dates import MONTHS
-from pytest_personalens.suites.questions.questions import (
-    ABSTAIN,
-    ANSWER,
-    CHOICE,
-    KINDS,
-    MEASURES,
-    Asker,
-    EmbeddedJudge,
-    Expected,
-    Question,
-    Row,
-    offer,
-)
+from pytest_personalens.suites.questions import questions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -46,23 +34,28 @@ if TYPE_CHECKING:
     from pytest_personalens.suites.questions.questions import Kind
 
 
-def open_own() -> tuple[str, list[Row], Callable[[Row, str], Question]]:
+def open_own() -> tuple[str, list[questions.Row], Callable[[questions.Row, str], questions.Question]]:
     """Return the version, the rows, and the reader of our questions."""
     people = EmbeddedDataset()
     entries = map(from_json, packaged_file("questions.jsonl").read_bytes().splitlines())
-    rows = [Row(e["user"], e["task"], e["form"], (e["type"],), e, e["item"]) for e in entries]
+    rows = [questions.Row(e["user"], e["task"], e["form"], (e["type"],), e, e["item"]) for e in entries]
     # A person's sessions of all domains, in order of date.
     past = cache(lambda user: tuple(sorted(people.past(user), key=lambda one: (one.date, one.id))))
 
-    def read(row: Row, dataset: str) -> Question:
+    def read(row: questions.Row, dataset: str) -> questions.Question:
         said = past(row.user)
         entry: dict[str, Any] = row.place
         day = dt.date.fromisoformat(said[-1].date) + dt.timedelta(days=7)
         ways = _ways(entry)
         right = ways[0] if ways else "It was never said."
-        asks, expected = entry["asks"], Expected(answer=right, ways=ways, wrong=tuple(entry.get("wrong", ())))
+        asks, expected = (
+            entry["asks"],
+            questions.Expected(answer=right, ways=ways, wrong=tuple(entry.get("wrong", ()))),
+        )
         if row.kind == "choice":
-            asks, expected = offer(asks, [entry["answer"][0], *entry["wrong"]], f"{row.user} {row.task}")
+            asks, expected = questions.offer(
+                asks, [entry["answer"][0], *entry["wrong"]], f"{row.user} {row.task}"
+            )
         now = Clock(date=day.isoformat(), time="09:00")
         name = people.files.profile(row.user).name
         return row.question(
@@ -83,7 +76,7 @@ def _ways(entry: dict[str, Any]) -> tuple[str, ...]:
 
 
 #: The domains of our questions.
-OWN_DOMAINS: Final = ("recall", "latest", "who", "when", ABSTAIN)
+OWN_DOMAINS: Final = ("recall", "latest", "who", "when", questions.ABSTAIN)
 #: Why a row gives no question -> its words.
 REASONS: Final = {
     "needs-model": "only a model can judge this answer: give --personalens-judge-model SPEC",
@@ -105,16 +98,16 @@ class QuestionsDataset:
         self,
         name: str,
         version: str,
-        rows: Iterable[Row],
-        read: Callable[[Row, str], Question],
+        rows: Iterable[questions.Row],
+        read: Callable[[questions.Row, str], questions.Question],
         *,
         by_value: bool,
     ) -> None:
         self.name, self.version, self._read = name, version, read
         self.loaded_ahead = 100  # a history may have megabytes, and the process holds what it has loaded
-        self._rows: dict[tuple[str, str], Row] = {}
+        self._rows: dict[tuple[str, str], questions.Row] = {}
         self._refs: dict[str, list[ScenarioRef]] = {}
-        self.left_out: list[tuple[Row, str]] = []
+        self.left_out: list[tuple[questions.Row, str]] = []
         for row in rows:
             reason = row.reason or ("needs-model" if by_value and row.needs_model else "")
             if reason:
@@ -137,7 +130,7 @@ class QuestionsDataset:
     def refs(self, user: str) -> list[ScenarioRef]:
         return self._refs[user]
 
-    def load(self, ref: ScenarioRef) -> Question:
+    def load(self, ref: ScenarioRef) -> questions.Question:
         return self._read(self._rows[ref.user, ref.task], f"{self.name} {self.version}")
 
     def counts(self) -> dict[Kind, int]:
@@ -163,7 +156,7 @@ _NONE: Final = "none"
 _GIVEN: Final = {"H": "the history", _NONE: "no history"}
 
 
-def _messages_since_said(question: Question) -> int | None:
+def _messages_since_said(question: questions.Question) -> int | None:
     """Return the messages since the answer was last said, of a question whose answer can be found."""
     said = [fold(m["content"]) for session in question.sessions for m in session.messages]
     options = (question.expected.answer,) if question.kind == "choice" else ()
@@ -172,7 +165,7 @@ def _messages_since_said(question: Question) -> int | None:
     return len(said) - 1 - places[-1] if places else None
 
 
-def _distance_in(name: str) -> Callable[[Question], int | None]:
+def _distance_in(name: str) -> Callable[[questions.Question], int | None]:
     return lambda question: question.distance if question.dataset.startswith(name) else None
 
 
@@ -182,13 +175,13 @@ class Questions(Suite):
     name = "questions"
     item = "question"
     dialogue = "question"
-    kinds = KINDS
+    kinds = questions.KINDS
     domains = OWN_DOMAINS
-    measures = MEASURES
-    main = MEASURES
-    metrics = tuple(Metric.mean(measure.value, measure) for measure in MEASURES)
+    measures = questions.MEASURES
+    main = questions.MEASURES
+    metrics = tuple(Metric.mean(measure.value, measure) for measure in questions.MEASURES)
     gate_example = "answer >= 0.8 or latest: answer >= 0.7"
-    lift = (ANSWER, (_NONE,))
+    lift = (questions.ANSWER, (_NONE,))
     controls = (Control(name=_NONE, word="no-history", title="no-history"),)
     control_groups: Mapping[str, tuple[str, ...]] = {"off": ()}
     own = "the history"
@@ -199,13 +192,13 @@ class Questions(Suite):
         Distance("exchanges since it was said", (), _distance_in("prefeval")),
         Distance("tokens since it was said", (4_000, 16_000, 64_000), _distance_in("personamem")),
     )
-    thresholds: Mapping[Measure, float] = dict.fromkeys(MEASURES, 1)
-    free = (CHOICE,)
+    thresholds: Mapping[Measure, float] = dict.fromkeys(questions.MEASURES, 1)
+    free = (questions.CHOICE,)
     has_turns = False
     table_by_kind = True
     made_of = "row"
     words: Mapping[str, str] = REASONS
-    scenario = Question
+    scenario = questions.Question
     defaults: Mapping[str, Any] = {
         "context": "H",
         # A benchmark is answered to a half without its history, so the control is on unless it is put off.
@@ -269,10 +262,10 @@ class Questions(Suite):
         )
 
     def asker(self, settings: Settings) -> UserAgent:
-        return Asker()
+        return questions.Asker()
 
     def scorer(self, settings: Settings, root: str) -> Judge:
-        return EmbeddedJudge()
+        return questions.EmbeddedJudge()
 
     def judged(self, model: Any, meter: Any, temperature: float) -> Judge:
         from pytest_personalens.suites.questions.judge_by_model import QuestionsModelJudge
