@@ -21,6 +21,7 @@ from pytest_personalens.core.options.gate import (
     parse_gate_name,
 )
 from pytest_personalens.core.safe_text import count
+from pytest_personalens.results import wording
 from pytest_personalens.results.comparison.pairs import gain_of, pass_hat, pass_share, passes_of
 from pytest_personalens.results.gates.since_baseline import (
     drop_of,
@@ -39,18 +40,6 @@ from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.values.calibration import correct, labels_to_decide
 from pytest_personalens.results.values.figures import Gate, GateKind
 from pytest_personalens.results.values.item import SHORTEST, members, quantile, times_of
-from pytest_personalens.results.wording import (
-    NO_INTERVAL,
-    apart,
-    ends_text,
-    over,
-    p_text,
-    replies_text,
-    share_text,
-    side_text,
-    signed,
-    unread_text,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,15 +106,16 @@ class Check:
         limit, direction = self.floor.limit, self.floor.direction
         passed = self.floor.passes(value)
         way = direction if passed else "<" if direction == ">=" else ">"
-        measured, asked = (f"{value:.2f}", f"{limit:.2f}") if passed else apart(value, limit)
-        between = NO_INTERVAL if low is None or high is None else ends_text(low, high)
+        measured, asked = (f"{value:.2f}", f"{limit:.2f}") if passed else wording.apart(value, limit)
+        between = wording.NO_INTERVAL if low is None or high is None else wording.ends_text(low, high)
         message = f"{label} {measured} ({between}) {way} {asked} {basis}{note if passed else ''}"
         return self.gate(message, value, passed=passed, low=low, high=high)
 
     def only(self, number: int, total: int, what: str) -> str:
         """Return ``only 7 of 10 scenarios were WHAT; the floor is 90%``."""
         were = "was" if number == 1 else "were"
-        return f"only {number} of {count(total, self.suite.item)} {were} {what}; {share_text(self.least)}"
+        floor = wording.share_text(self.least)
+        return f"only {number} of {count(total, self.suite.item)} {were} {what}; {floor}"
 
     def expected(self) -> int:
         """Return the number of items for the metric, with those without a result."""
@@ -143,7 +133,9 @@ class Check:
         if enough(scored, total, self.least):
             return ""
         its = "its " if self.floor.group or (self.metric is not None and self.metric.read_in) else ""
-        return f"only {scored} of {its}{count(total, 'item')} could be scored; {share_text(self.least)}"
+        return (
+            f"only {scored} of {its}{count(total, 'item')} could be scored; {wording.share_text(self.least)}"
+        )
 
 
 def _read_in(metric: Metric | None, items: Sequence[Item]) -> list[Item]:
@@ -178,7 +170,7 @@ def _figure(check: Check) -> Gate:
         return check.gate(f"{metric.label}: {why}")
     if check.measure == Dimension.TASK_COMPLETION and results.calibration is not None:
         return _corrected(check, estimate, results.calibration)
-    basis, unscored_note = over(estimate.scenarios, estimate.users, item), ""
+    basis, unscored_note = wording.over(estimate.scenarios, estimate.users, item), ""
     if not_judged:
         basis += f", of {len(not_judged) + len(check.read)} that were run"
     if check.measure == Dimension.INTRUSIONS and (kinds := intrusion_kinds(check.read)):
@@ -201,9 +193,9 @@ def _corrected(check: Check, estimate: Estimate, calibration: Calibration) -> Ga
     if found is None:
         return check.gate(f"{read}: {_NO_BETTER}")
     value, low, high = (round(x, 6) for x in found)
-    figure, floor = apart(value, limit)
-    basis = over(estimate.scenarios, estimate.users, item)
-    text = f"{read}, corrected {figure} ({ends_text(low, high)}) {basis}; the floor is {floor}"
+    figure, floor = wording.apart(value, limit)
+    basis = wording.over(estimate.scenarios, estimate.users, item)
+    text = f"{read}, corrected {figure} ({wording.ends_text(low, high)}) {basis}; the floor is {floor}"
     if inconclusive := low < limit <= high:
         more = labels_to_decide(*given, limit)
         advice = f"no number of labels would decide over {count(estimate.scenarios, item)}: draw more"
@@ -227,7 +219,7 @@ def corrected_note(results: Results) -> str:
     found, read = correct(estimate.value, estimate.users, of_true, of_false), "TCR as read"
     if found is None:
         return f"{read} {estimate.value:.2f}: {_NO_BETTER} ({basis})"
-    ends = f"{found.value:.2f} (95 % {ends_text(found.low, found.high)}; {basis})"
+    ends = f"{found.value:.2f} (95 % {wording.ends_text(found.low, found.high)}; {basis})"
     return f"{read} {estimate.value:.2f}, corrected for the judge's errors {ends}"
 
 
@@ -242,7 +234,7 @@ def _pass_hat(check: Check) -> Gate:
         return check.gate(f"no {item} was scored in {count(k, 'trial')}")
     if not enough(used, scenarios, check.least):
         return check.gate(f"{label}: {check.only(used, scenarios, f'scored {k} times')}")
-    return check.against(value, interval(shares, 0, 1), label, over(used, len(shares), item))
+    return check.against(value, interval(shares, 0, 1), label, wording.over(used, len(shares), item))
 
 
 def _lift(check: Check) -> Gate:
@@ -259,7 +251,7 @@ def _lift(check: Check) -> Gate:
     label = f"lift of {what} over the control {suite.control_word(control or '')}"
     scenarios = len({i.scenario_key for i in items})
     if gain is not None and enough(gain.pairs, scenarios, check.least):
-        basis = f"{over(gain.pairs, gain.users, suite.item)}, {p_text(gain.p)}"
+        basis = f"{wording.over(gain.pairs, gain.users, suite.item)}, {wording.p_text(gain.p)}"
         doubt = "; not significant" if gain.p > LEVEL else ""
         return check.against(gain.value, (gain.low, gain.high), label, basis, doubt)
     both = "scored both with and without its context"
@@ -277,11 +269,11 @@ def _valid(check: Check) -> Gate:
     total = len(items) + missing if floor.group else results.expected
     share = round(sum(i.evaluation.share for i in items) / total, 6) if total else 0.0
     message = f"{sum(i.evaluation.scored for i in items)} of {count(total, 'item')} could be scored"
-    if unread := unread_text(items, check.suite):
+    if unread := wording.unread_text(items, check.suite):
         message += f", without {unread}"
     if results.uncounted and not floor.group:
         message += f" (not: {', '.join(f'{n} {cause}' for cause, n in results.uncounted.items())})"
-    return check.gate(f"{message}; {share_text(floor.limit)}", share, passed=share >= floor.limit)
+    return check.gate(f"{message}; {wording.share_text(floor.limit)}", share, passed=share >= floor.limit)
 
 
 def _remains(item: Item) -> bool | None:
@@ -322,7 +314,7 @@ def _share(check: Check) -> Gate:
         return check.gate(f"{label}: {unknown}")
     shares = by_user({key: mean(found) for key, found in by_scenario.items()})
     value = fmean(share for of_user in shares for share in of_user)
-    basis = over(len(by_scenario), len(shares), check.suite.item)
+    basis = wording.over(len(by_scenario), len(shares), check.suite.item)
     note = limits_note(check.results) if limits and not check.floor.group else ""
     return check.against(value, interval(shares, 0, 1), label, basis + (f"; it {note}" if note else ""))
 
@@ -339,9 +331,9 @@ def _gap(check: Check) -> Gate:
     group, figure = largest
     assert figure.gap is not None and figure.p is not None
     gap = round(abs(figure.gap), 6)
-    passed, (value, limit) = floor.passes(gap), apart(gap, floor.limit)
-    where = f"{group.demographic} {group.name} {signed(figure.gap)} against the rest"
-    test = p_text(figure.p, "two-sided") + ("" if figure.significant else ", which may be chance")
+    passed, (value, limit) = floor.passes(gap), wording.apart(gap, floor.limit)
+    where = f"{group.demographic} {group.name} {wording.signed(figure.gap)} against the rest"
+    test = wording.p_text(figure.p, "two-sided") + ("" if figure.significant else ", which may be chance")
     over_tasks = f"{value} {'<=' if passed else '>'} {limit} over {count(figure.tasks, 'task')}"
     return check.gate(f"{what} {over_tasks}: {where}, {test}", gap, passed=passed)
 
@@ -360,8 +352,8 @@ def _latency(check: Check) -> Gate:
         return check.gate(f"{label}: no reply was timed; replayed and stored ones have no time")
     passed, latency = check.floor.passes(p95), check.results.latency
     value = f"{p95:.1f} s" if p95 >= SHORTEST else f"under {SHORTEST:g} s"
-    side = side_text(latency.side_by_side if latency is not None else 1)
-    basis = f"over {replies_text(len(times))}, {side}"
+    side = wording.side_text(latency.side_by_side if latency is not None else 1)
+    basis = f"over {wording.replies_text(len(times))}, {side}"
     way = "<=" if passed else ">"
     return check.gate(f"{label} {value} {way} {check.floor.limit:g} s {basis}", p95, passed=passed)
 

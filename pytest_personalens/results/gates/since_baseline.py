@@ -6,16 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.options.gate import measure_of
 from pytest_personalens.core.safe_text import count
+from pytest_personalens.results import wording
 from pytest_personalens.results.values.figures import Gate
 from pytest_personalens.results.values.item import MARGIN
-from pytest_personalens.results.wording import (
-    change_text,
-    p_text,
-    sentence,
-    share_text,
-    side_text,
-    signed,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +52,7 @@ def regression_gates(results: Results, min_valid: float) -> Iterator[Gate]:
             continue
         yield gate(
             name,
-            sentence(d, suite.item, comparison),
+            wording.sentence(d, suite.item, comparison),
             d.change,
             0.0 - d.dimension.sign * d.margin,
             direction=">=" if d.dimension.better == "high" else "<=",
@@ -85,7 +78,7 @@ def drop_of(results: Results, floor: GateExpression, least: float) -> tuple[floa
         return None, problem or f"{floor.of} was not judged in both runs"
     if problem := problem or _too_few_pairs(d, floor.of, least, suite):
         return None, problem
-    text = change_text(d, signed(d.change), suite.item)
+    text = wording.change_text(d, wording.signed(d.change), suite.item)
     if d.largest_drop is None:
         return None, f"{text}: too few users to exclude any drop"
     # The drop is rounded up: what is said to be excluded is.
@@ -101,12 +94,12 @@ def _too_few_pairs(d: Difference, measure: str, least: float, suite: Suite) -> s
     if enough(d.pairs, d.judged, least):
         return ""
     some = f"{d.pairs} of {count(d.judged, suite.item)} only"
-    return f"{measure} was judged in both runs in {some}; {share_text(least)}"
+    return f"{measure} was judged in both runs in {some}; {wording.share_text(least)}"
 
 
 def _nothing_to_compare(comparison: Comparison, min_valid: float, suite: Suite) -> str:
     """Return why the comparison is too small to pass, or ""."""
-    floor, baseline = share_text(min_valid), comparison.baseline
+    floor, baseline = wording.share_text(min_valid), comparison.baseline
     if not comparison.compared:
         why = ", ".join(f"{len(ids)} {reason}" for reason, ids in comparison.left_out.items())
         other = not comparison.shared or "run by other tests" in comparison.left_out
@@ -131,12 +124,11 @@ def _nothing_to_compare(comparison: Comparison, min_valid: float, suite: Suite) 
 def latency_change_text(change: LatencyChange, item: str) -> str:
     """Return how the time of a reply changed, or why it is not compared."""
     if change.before is None or change.after is None or change.p is None:
-        now, then = side_text(change.side_by_side), side_text(change.then_side_by_side or 1)
+        now, then = wording.side_text(change.side_by_side), wording.side_text(change.then_side_by_side or 1)
         return f"the time of a reply is not compared: {now} now, {then} then"
     means = f"mean time of a reply {change.before:.1f} s -> {change.after:.1f} s"
-    return (
-        f"{means} over {count(change.scenarios, item)}, {side_text(change.side_by_side)}, {p_text(change.p)}"
-    )
+    side, p = wording.side_text(change.side_by_side), wording.p_text(change.p)
+    return f"{means} over {count(change.scenarios, item)}, {side}, {p}"
 
 
 def latency_regression(results: Results) -> Gate | None:
