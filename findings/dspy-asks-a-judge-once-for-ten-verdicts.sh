@@ -4,10 +4,12 @@
 # model's answers do.
 # What happens: equal calls are answered from a cache, at any temperature, and from the disk in the next
 # process too: the endpoint sees one request, and ten equal verdicts look like a judge that is always sure.
-# With cache=False, or another rollout_id for each call, it sees ten.
+# The address is no part of a call: another server with a model of the same name gets the first one's
+# verdicts. With cache=False, or another rollout_id for each call, each is asked.
 # Output seen on 2026-11-29:
 #   {}: 1 requests, 10 yes, 0 no
 #   {'cache': False}: 10 requests, 5 yes, 5 no
+#   an address where nothing listens: yes, 0 requests
 
 set -euo pipefail
 folder=$(mktemp -d)
@@ -54,6 +56,9 @@ for options in ({}, {"cache": False}):
     asked.clear()
     verdicts = [judge(reply="Your table is booked.").verdict for _ in range(10)]
     print(f"{options}: {len(asked)} requests, {verdicts.count('yes')} yes, {verdicts.count('no')} no")
+asked.clear()
+dspy.configure(lm=dspy.LM("openai/m", api_base="http://127.0.0.1:1/v1", api_key="none", temperature=1.0))
+print(f"an address where nothing listens: {judge(reply='Your table is booked.').verdict}, {len(asked)} requests")
 PY
 
 seen=$(DSPY_CACHEDIR=$folder/cache venv/bin/python program.py 2>/dev/null)
@@ -61,6 +66,7 @@ printf '%s\n' "$seen"
 expected=$(cat <<'END'
 {}: 1 requests, 10 yes, 0 no
 {'cache': False}: 10 requests, 5 yes, 5 no
+an address where nothing listens: yes, 0 requests
 END
 )
 [ "$seen" = "$expected" ]
