@@ -24,7 +24,7 @@ from pytest_personalens.models import open_model
 from pytest_personalens.models.meter import Meter
 from pytest_personalens.suites.memory.arcs import KINDS, Arc
 from pytest_personalens.suites.memory.memory_roles import MEMORY, ArcJudge, ArcModelJudge, P
-from pytest_personalens.suites.memory.suite import SUITE
+from pytest_personalens.suites.memory.memory_suite import SUITE
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 #: The tables, each with its sets of labels and what their columns say.

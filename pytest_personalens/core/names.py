@@ -17,9 +17,9 @@ FIRST_SUITE: Final = "personalens"
 #: lower packages must not import it.
 SUITES: Final[dict[str, str]] = {
     FIRST_SUITE: "pytest_personalens.suites.personalens",
-    "personaconv": "pytest_personalens.suites.personaconv.suite",
-    "memory": "pytest_personalens.suites.memory.suite",
-    "questions": "pytest_personalens.suites.questions.suite",
+    "personaconv": "pytest_personalens.suites.personaconv.personaconv_suite",
+    "memory": "pytest_personalens.suites.memory.memory_suite",
+    "questions": "pytest_personalens.suites.questions.questions_suite",
 }
 #: The beginning of a value of --personalens-data that only one suite reads -> this suite.
 DATA_PREFIXES: Final = dict.fromkeys(("prefeval", "longmemeval", "personamem"), "questions")

@@ -13,7 +13,7 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.datasets.dataset import read_toml
 from pytest_personalens.datasets.embedded.dataset_files import EmbeddedFiles
 from pytest_personalens.suites.questions.questions import ANSWER, CHOICE, EmbeddedJudge, Question, _in_digits
-from pytest_personalens.suites.questions.suite import OWN_DOMAINS, open_questions
+from pytest_personalens.suites.questions.questions_suite import OWN_DOMAINS, open_questions
 from tests.suites.personaconv.arguments import gates
 from tests.suites.questions.layouts import SUITE
 from tests.suites.questions.test_judging import said

@@ -14,7 +14,7 @@ from pytest_personalens.core.errors import DataError, PersonalensError
 from pytest_personalens.core.files.jsonfile import JsonWindow, read_at
 from pytest_personalens.suites.questions import benchmarks
 from pytest_personalens.suites.questions.questions import Question
-from pytest_personalens.suites.questions.suite import QuestionsDataset, open_questions
+from pytest_personalens.suites.questions.questions_suite import QuestionsDataset, open_questions
 from tests.suites.questions import layouts
 from tests.suites.questions.layouts import DATA, SECRET, SUITE
 from tests.support.processes.runs import assert_usage_error

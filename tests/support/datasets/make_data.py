@@ -23,7 +23,7 @@ from pytest_personalens.datasets.embedded.embedded import EmbeddedDataset
 from pytest_personalens.datasets.world.written import values_beside
 from pytest_personalens.suites.memory.arc_files import open_arcs
 from pytest_personalens.suites.questions.questions import ABSTAIN
-from pytest_personalens.suites.questions.suite import OWN_DOMAINS
+from pytest_personalens.suites.questions.questions_suite import OWN_DOMAINS
 from tests.support.repository import ROOT
 
 SOURCE = ROOT / "data"

@@ -13,8 +13,8 @@ from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.suites.personaconv import official_protocol as official
 from pytest_personalens.suites.personaconv.official_protocol import OfficialProtocol
 from pytest_personalens.suites.personaconv.open_posts import PostsDataset, open_posts
+from pytest_personalens.suites.personaconv.personaconv_suite import REASONS
 from pytest_personalens.suites.personaconv.predictions import KINDS, SETTINGS, Kind, Setting
-from pytest_personalens.suites.personaconv.suite import REASONS
 from tests.suites.personaconv.trees import CASES, MINIMAL, NO_REFERENCE, people, written
 
 #: Their id of the example that they invent.
