@@ -40,7 +40,7 @@ def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def read(spec: str, **more: Any) -> Corpus:
         return _corpus() if spec == "embedded" else read_corpus(spec, **more)
 
-    monkeypatch.setattr("pytest_personalens.datasets.quality.read_corpus", read)
+    monkeypatch.setattr("pytest_personalens.cli.dataset_commands.read_corpus", read)
 
 
 # measures
