@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pytest_personalens.engine.assistant.team_fixtures import StateSource, UserPast
     from pytest_personalens.engine.job import Assistant, Job
     from pytest_personalens.engine.participants import Participants
-    from pytest_personalens.models.tape import Calls, Row
+    from pytest_personalens.models.tape import Calls
 
 
 def work(
@@ -71,10 +71,6 @@ def work(
         timed = watch.timed(called, session)
         return timed if own is None else running.watched(participants.pace.paced(timed), own)
 
-    def result(evaluation: Evaluation, rows: tuple[Row, ...] = (), **more: Any) -> JobResult:
-        mixed = "" if own is None else own.mixed
-        return JobResult(evaluation, rows, seconds=time.perf_counter() - started, mixed=mixed, **more)
-
     with (
         running.dialogue(job.scenario, job.context, job.case) if running.several else nullcontext() as own,
         dialogue_span(job) if SDK in sys.modules else nullcontext() as describe,
@@ -86,7 +82,8 @@ def work(
             if replayed is not None:
                 if describe is not None:
                     describe(replayed)
-                return result(watch.timing(replayed), replayed=True)
+                took, mixed = time.perf_counter() - started, "" if own is None else own.mixed
+                return JobResult(watch.timing(replayed), (), replayed=True, seconds=took, mixed=mixed)
         record = job.record.restored(job.scenario) if job.record is not None else None
         tape = Tape(
             job.rules,
@@ -167,8 +164,13 @@ def work(
         measured["waited"] = tuple(visit.waited)
     if usage := add_usage(tape.spent, agents.meter.usage):
         measured["usage"] = usage
-    exception = raised[-1] if evaluation.cause == "assistant" and raised else None
-    return result(watch.timing(evaluation, measured), tuple(tape.rows), exception=exception)
+    return JobResult(
+        watch.timing(evaluation, measured),
+        tuple(tape.rows),
+        seconds=time.perf_counter() - started,
+        exception=raised[-1] if evaluation.cause == "assistant" and raised else None,
+        mixed="" if own is None else own.mixed,
+    )
 
 
 def replay(
