@@ -77,10 +77,11 @@ def not_judged_note(results: Results) -> str:
     """Return what the judge never reads, and what other readings would need, with the number of items."""
     suite, never = results.of_suite, results.settings.get("not_read") or ()
     names = ", ".join(m.short for m in suite.measures if m.value in never and not suite.table_by_kind)
+    of_items = (i.evaluation.not_judged.items() for i in results.own)
     reasons = Counter(
         why
-        for item in results.own
-        for why in {why: 0 for d, why in item.evaluation.not_judged.items() if d != Dimension.FACTS}
+        for readings in of_items
+        for why in dict.fromkeys(why for d, why in readings if d != Dimension.FACTS)
     )
     every = count(len(results.own), suite.item)
     parts = [f"{why}: not judged in {number:,} of {every}" for why, number in reasons.items()]

@@ -348,9 +348,11 @@ class JsonWindow:
         """Return an error about the present place."""
         if not self.peek():
             problem, code = "not valid JSON: it ends too early and was cut off; get it again", "PL205"
-        place = self._place()
+        place = left = self._place()
+        line = 1
         self._file.seek(0)
-        line = self._file.read(place).count(b"\n") + 1
+        while piece := self._file.read(min(left, _WINDOW)):  # a file of any size is counted in pieces
+            line, left = line + piece.count(b"\n"), left - len(piece)
         return DataError(self.path, f"{problem} (line {line:,}, byte {place + 1:,})", code=code)
 
     def invalid(self, problem: str) -> DataError:
