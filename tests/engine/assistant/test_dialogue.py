@@ -102,22 +102,20 @@ def test_lone_surrogates_are_replaced(scenario: Scenario) -> None:
     assert dialogue.messages[1].content == "a?b"
 
 
-@pytest.mark.parametrize("parallel", [False, True])
+@pytest.mark.parametrize("side_by_side", [False, True])
 @pytest.mark.parametrize(("fault", "cause", "verdicts"), [(JudgeFault, "", 1), (BudgetSpent, "budget", 0)])
 def test_a_cap_costs_an_item_its_verdicts_and_a_fault_of_the_judge_one_reading(
-    scenario: Scenario, fault: type[JudgeFault | BudgetSpent], cause: str, verdicts: int, parallel: bool
+    scenario: Scenario, fault: type[JudgeFault | BudgetSpent], cause: str, verdicts: int, side_by_side: bool
 ) -> None:
     class Half:
-        identity, paid = "half", True
+        identity, paid, parallel = "half", True, side_by_side
 
         def verdict(self, scenario: Scenario, dialogue: object, dimension: Dimension) -> Verdict:
             if dimension == Dimension.PERSONALIZATION:
                 raise fault("no more")
             return Verdict(dimension=dimension, score=1, justification="so")
 
-    judge = Half()
-    judge.parallel = parallel  # type: ignore[attr-defined]
-    found = evaluate(scenario, reply, ScriptedUser(ON, BYE), judge)
+    found = evaluate(scenario, reply, ScriptedUser(ON, BYE), Half())
     assert (found.cause, len(found.verdicts), found.task_completed) == (
         cause,
         verdicts,
